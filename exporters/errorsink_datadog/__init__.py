@@ -1,0 +1,1 @@
+"""errorsink on the wire of Datadog Error Tracking."""
