@@ -7,7 +7,7 @@ A setting's name is its variable's in lower case, without `ERRORSINK_`: `ERRORSI
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, overload
+from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, Union, overload
 
 from errorsink.errors import ConfigurationError
 
@@ -49,15 +49,9 @@ class Setting(Generic[T]):
         """The parsed value; what can't be used raises a ConfigurationError that names it under `label`."""
         try:
             return self.parse(value)
-        except (ValueError, TypeError, OverflowError) as error:
-            shown = "the given value" if self.secret else _shown(value)
-            reason = str(error) if isinstance(error, _Refused) else ""
-            message = f"{label}: expected {self.expects}, got {shown}{': ' + reason if reason else ''}"
-            raise ConfigurationError(message) from None
-
-
-class _Refused(ValueError):
-    """A parser's refusal with a reason that is worth showing."""
+        except (ValueError, TypeError, OverflowError):
+            shown = "a value that isn't shown here" if self.secret else _shown(value)
+            raise ConfigurationError(f"{label}: expected {self.expects}, got {shown}") from None
 
 
 def _shown(value: object) -> str:
@@ -258,16 +252,16 @@ class Settings:
     spool_age = Setting(
         "ERRORSINK_SPOOL_AGE", 259_200.0, *seconds(1, 31_536_000), "How long the spool keeps a record (3 days)."
     )
-    redact_disable = Setting(
+    redact_disable = Setting[tuple[str, ...]](
         "ERRORSINK_REDACT_DISABLE", (), _names, _NAMES, "Kinds of secrets that are not masked; see `errorsink redact`."
     )
-    redact_enable = Setting(
+    redact_enable = Setting[tuple[str, ...]](
         "ERRORSINK_REDACT_ENABLE", (), _names, _NAMES, "Kinds that are off by default and shall be masked too."
     )
-    redact_keys = Setting(
+    redact_keys = Setting[tuple[str, ...]](
         "ERRORSINK_REDACT_KEYS", (), _names, _NAMES, "More names of keys whose values are masked, such as `pin`."
     )
-    redact = Setting(
+    redact = Setting[Union[Callable[[str], str], None]](
         "ERRORSINK_REDACT",
         None,
         _callable,
@@ -282,9 +276,9 @@ class Settings:
     debug = Setting("ERRORSINK_DEBUG", False, _flag, _FLAG, "Prints each step of the SDK's own work on standard error.")
 
     datadog_url = Setting(
-        "ERRORSINK_DATADOG_URL", "", _url, _URL, "Where to send instead of the site's intake: a proxy, an Agent, a test."
+        "ERRORSINK_DATADOG_URL", "", _url, _URL, "Where to send instead of the site's intake: a proxy, an Agent."
     )
-    datadog_ignore = Setting(
+    datadog_ignore = Setting[tuple[str, ...]](
         "ERRORSINK_DATADOG_IGNORE",
         (),
         _names,
@@ -303,7 +297,7 @@ class Settings:
         secret=True,
     )
     dd_site = Setting("DD_SITE", "datadoghq.com", _text, "a site such as datadoghq.eu", "Datadog's site.")
-    dd_service = Setting("DD_SERVICE", "", _text, "a name", "The service. Default: `OTEL_SERVICE_NAME`, or the program.")
+    dd_service = Setting("DD_SERVICE", "", _text, "a name", "The service. Default: `OTEL_SERVICE_NAME`, the program.")
     dd_env = Setting("DD_ENV", "", _text, "a name", "The environment, sent as the tag `env`.")
     dd_version = Setting("DD_VERSION", "", _text, "a version", "The version, sent as the tag `version`.")
     dd_tags = Setting("DD_TAGS", "", _text, "tags, by spaces or commas", "More tags, `key:value`.")
@@ -317,7 +311,7 @@ class Settings:
         "OTEL_SDK_DISABLED", False, _otel_disabled, "true or false", "Only `true` (any case) turns auto off."
     )
     otel_logs_exporter = Setting("OTEL_LOGS_EXPORTER", "", _text, "a name", "`none` turns the log sink's auto off.")
-    otel_traces_exporter = Setting("OTEL_TRACES_EXPORTER", "", _text, "a name", "`none` turns the span sink's auto off.")
+    otel_traces_exporter = Setting("OTEL_TRACES_EXPORTER", "", _text, "a name", "`none` turns the spans' auto off.")
     otel_service_name = Setting("OTEL_SERVICE_NAME", "", _text, "a name", "`service.name` of the resource.")
     otel_resource_attributes = Setting(
         "OTEL_RESOURCE_ATTRIBUTES", "", _text, "key=value pairs, by commas", "More attributes of the resource."
@@ -342,7 +336,8 @@ class Settings:
         """
         unknown = [name for name in overrides if name not in TABLE]
         if unknown:
-            raise ConfigurationError(f"configure({unknown[0]}=…): unknown setting; known are {', '.join(sorted(TABLE))}")
+            known = ", ".join(sorted(TABLE))
+            raise ConfigurationError(f"configure({unknown[0]}=…): unknown setting; known are {known}")
         values: dict[str, Any] = {}
         problems: list[str] = []
         for name, row in TABLE.items():
