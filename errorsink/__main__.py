@@ -1,0 +1,8 @@
+"""`python -m errorsink`."""
+
+import sys
+
+from errorsink.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
