@@ -14,19 +14,20 @@ _HEX = frozenset(b"0123456789abcdefABCDEF")
 
 
 class Refusal(Exception):
-    """A request that isn't taken: the status to answer with, and the reason in words."""
+    """A request that isn't taken: the status to answer with, the reason in words, whether a body is still to come."""
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, *, unread: bool = False) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
+        self.unread = unread
 
 
 def read_body(headers: Message, stream: BufferedIOBase) -> bytes:
-    """The unpacked body of a request. Raises `Refusal`, with the rest of the body perhaps still unread."""
+    """The unpacked body of a request. Raises `Refusal`."""
     encoding = headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip"):
-        raise Refusal(415, f"Content-Encoding {encoding!r}: expected gzip or identity")
+        raise Refusal(415, f"Content-Encoding {encoding!r}: expected gzip or identity", unread=True)
     if headers.get("Transfer-Encoding", "").strip().lower() == "chunked":
         body = _read_chunked(stream)
     else:
@@ -41,12 +42,12 @@ def _length(headers: Message) -> int:
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
         raise Refusal(400, f"Content-Length {text!r}: expected a whole number")
-    return _within_limit(int(digits))
+    return _within_limit(int(digits), unread=True)
 
 
-def _within_limit(size: int) -> int:
+def _within_limit(size: int, *, unread: bool = False) -> int:
     if size > MAX_BODY:
-        raise Refusal(413, f"the body is longer than {MAX_BODY:,} bytes")
+        raise Refusal(413, f"the body is longer than {MAX_BODY:,} bytes", unread=unread)
     return size
 
 

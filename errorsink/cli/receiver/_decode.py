@@ -61,7 +61,10 @@ class Signal(NamedTuple):
         """The records of a JSON request: OTLP's JSON, whose ids are hexadecimal. Raises `Malformed`."""
         message = self.request()
         try:
-            json_format.ParseDict(json.loads(body, object_hook=_ids_to_base64), message, ignore_unknown_fields=True)
+            fields = json.loads(body, object_hook=_ids_to_base64)
+            if not isinstance(fields, dict):
+                raise Malformed("not a JSON object")
+            json_format.ParseDict(fields, message, ignore_unknown_fields=True)
         except (json_format.ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise Malformed(f"not a JSON {self.request.__name__}: {error}") from None
         return list(self.unpack(message))
@@ -86,10 +89,11 @@ def _value(value: AnyValue) -> Value:
         return [_value(item) for item in value.array_value.values]
     if kind == "kvlist_value":
         return _attributes(value.kvlist_value.values)
-    return getattr(value, kind)
+    plain: str | bool | int | float | bytes = getattr(value, kind)
+    return plain
 
 
-def _attributes(pairs: Iterable[KeyValue]) -> Attributes:
+def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Value]:
     return {pair.key: _value(pair.value) for pair in pairs}
 
 

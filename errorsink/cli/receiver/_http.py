@@ -152,7 +152,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             records = self._records(signal, media)
         except Refusal as refusal:
-            self._drain()
+            if refusal.unread:
+                self._drain()
             self._refuse(HTTPStatus(refusal.status), refusal.reason, media)
             return
         except Malformed as error:
@@ -162,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _records(self, signal: Signal, media: str) -> Sequence[Received]:
         if media not in (_PROTOBUF, _JSON):
-            raise Refusal(415, f"Content-Type {media!r}: expected {_PROTOBUF} or {_JSON}")
+            raise Refusal(415, f"Content-Type {media!r}: expected {_PROTOBUF} or {_JSON}", unread=True)
         body = read_body(self.headers, self.rfile)
         return signal.from_json(body) if media == _JSON else signal.from_protobuf(body)
 

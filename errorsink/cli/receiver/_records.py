@@ -11,10 +11,9 @@ from __future__ import annotations
 import base64
 import json
 import math
-from typing import Any, Mapping, NamedTuple, Sequence, Union, cast
+from typing import Any, Mapping, NamedTuple, Sequence, TypeAlias, Union
 
-Value = Any
-"""None, str, bool, int, float, bytes, a list of values, or a dict of strings to values."""
+Value: TypeAlias = "str | bool | int | float | bytes | list[Value] | dict[str, Value] | None"
 Attributes = Mapping[str, Value]
 
 
@@ -116,10 +115,9 @@ def json_line(record: Received) -> str:
 
 def _json_value(value: Value) -> Any:
     if isinstance(value, dict):
-        return {key: _json_value(item) for key, item in cast("dict[str, Value]", value).items()}
+        return {key: _json_value(item) for key, item in value.items()}
     if isinstance(value, list):
-        items: list[Value] = value
-        return [_json_value(item) for item in items]
+        return [_json_value(item) for item in value]
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float) and not math.isfinite(value):
