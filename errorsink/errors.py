@@ -1,8 +1,8 @@
 """The errors that errorsink itself defines.
 
-    HarnessError                 an error with a stable machine code
-    ├── ConfigurationError       a setting that can't be used (also a ValueError)
-    └── SinkUnavailable          a sink that was switched on without what it needs
+HarnessError                 an error with a stable machine code
+├── ConfigurationError       a setting that can't be used (also a ValueError)
+└── SinkUnavailable          a sink that was switched on without what it needs
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence, cast
 
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
@@ -64,7 +64,7 @@ class Signal(NamedTuple):
             fields = json.loads(body, object_hook=_ids_to_base64)
             if not isinstance(fields, dict):
                 raise Malformed("not a JSON object")
-            json_format.ParseDict(fields, message, ignore_unknown_fields=True)
+            json_format.ParseDict(cast("dict[str, Any]", fields), message, ignore_unknown_fields=True)
         except (json_format.ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise Malformed(f"not a JSON {self.request.__name__}: {error}") from None
         return list(self.unpack(message))

@@ -1,0 +1,52 @@
+"""Attributes that belong to every report inside a block, and the trace that is active there."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Iterator
+
+from errorsink import _normalize
+
+__all__ = ["active_trace", "attributes", "context"]
+
+_attributes: ContextVar[dict[str, Any] | None] = ContextVar("errorsink_attributes", default=None)
+attributes = _attributes.get
+"""The attributes of the blocks around this call: a dict that is never changed, or None."""
+
+
+@contextmanager
+def context(**given: Any) -> Iterator[None]:
+    """Adds attributes to every report made inside the block, in this task and in tasks it starts.
+
+    Inner blocks add to outer ones, and win where names meet; attributes of the report itself win over both. Values
+    are read once, when the block is entered. At most 128 attributes are kept of one block.
+
+    Example:
+        with errorsink.context(job_id=job.id):
+            run(job)
+    """
+    outer = _attributes.get()
+    token = _attributes.set({**(outer or {}), **_normalize.attributes(given)})
+    try:
+        yield
+    finally:
+        _attributes.reset(token)
+
+
+def active_trace() -> tuple[int, int, int] | None:
+    """Trace id, span id and flags of the caller's active OpenTelemetry span; None where there is none.
+
+    Where nobody has imported OpenTelemetry there can be no span, so nothing is imported to find out.
+    """
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
+    try:
+        span = trace.get_current_span().get_span_context()
+        if span.trace_id and span.span_id:
+            return span.trace_id, span.span_id, int(span.trace_flags)
+    except Exception:  # noqa: BLE001 - a foreign tracer's fault leaves the report without a trace, not unsent
+        return None
+    return None

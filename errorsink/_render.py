@@ -1,0 +1,178 @@
+"""Snapshot → ErrorRecord: the one place where a report becomes text, redacted first and cut afterwards."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from hashlib import blake2b
+from typing import Any, Mapping, Protocol
+
+from errorsink import _classify
+from errorsink._capture import Link, Snapshot
+from errorsink._frames import FrameCache
+from errorsink._normalize import RAW_TEXT
+from errorsink._stack import CUT, StackWriter, cut
+from errorsink._trace import Place
+from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, uuid7
+
+__all__ = ["Redaction", "Renderer"]
+
+OVERLAP = 8_192
+"""Code points dropped from the end of a capped text: no secret of a known kind is longer."""
+MAX_ATTRIBUTE = 4_000
+"""Code points of one attribute's value."""
+MAX_NAME = 200
+"""Code points of fingerprint, owner, thread name and attribute keys."""
+
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+_HANDLINGS = ("handled", "unhandled_rejection", "uncaught_exception")
+
+
+class Redaction(Protocol):
+    """What the renderer needs of a redactor."""
+
+    def redact(self, text: str) -> str: ...
+    def redact_value(self, key: str, value: str) -> str: ...
+
+
+class Renderer:
+    """Renders with one redactor and remembers frames and constants."""
+
+    def __init__(self, redaction: Redaction, *, entrypoint: str = "", model: str = "", provider: str = "") -> None:
+        self._redaction = redaction
+        self._frame_cache = FrameCache(self._clean)
+        self._stacks = StackWriter(self._frame_cache, self._clean)
+        self._entrypoint = _classify.named(self._clean(entrypoint or _main_program()))
+        self._model = _classify.named(self._clean(model)) if model else None
+        self._provider = _classify.named(self._clean(provider)) if provider else None
+
+    def _clean(self, text: str) -> str:
+        """Without what UTF-8 or a C string can't hold, and redacted.
+
+        Of a text that was capped when it was captured, the end goes too: it may hold half a secret.
+        """
+        clean = self._redaction.redact(utf8_clean(text))
+        return clean if len(text) < RAW_TEXT else clean[:-OVERLAP] + CUT
+
+    def record(self, snapshot: Snapshot, repeat_count: int = 1, last_time_ns: int | None = None) -> ErrorRecord:
+        """The record of a snapshot that stands for `repeat_count` equal reports."""
+        link = snapshot.link
+        message = self._clean(link.message)
+        frames = self._stacks.frames(link.places)
+        innermost = frames[-1] if frames else None
+        code = _classify.code_of(snapshot.code)
+        name = self._clean(link.type)
+        top_frame = None
+        if innermost is not None:
+            line = "?" if innermost.line is None else innermost.line
+            top_frame = _classify.named(f"{innermost.module}:{innermost.function}:{line}")
+        trace = snapshot.trace
+        level = snapshot.level if type(snapshot.level) is str and snapshot.level in _LEVELS else "error"
+        handling = snapshot.handling if type(snapshot.handling) is str and snapshot.handling in _HANDLINGS else "handled"
+        attributes = self._attributes(snapshot.context, snapshot.attributes)
+        return ErrorRecord(
+            id=uuid7(snapshot.time_ns, snapshot.number),
+            time_ns=max(snapshot.time_ns, 0),
+            type=cut(name, MAX_NAME),
+            message=cut(message, MAX_MESSAGE),
+            stack=self._stacks.stack(link._replace(type=name) if name != link.type else link, message),
+            fingerprint=self._name(snapshot.fingerprint) or fingerprint(link, code, self._frame_cache),
+            frames=frames,
+            causes=self._causes(link),
+            code=code,
+            errno=_classify.errno_name(code),
+            top_frame=top_frame,
+            level=level,
+            handling=handling,
+            control_flow=snapshot.control_flow,
+            pid=os.getpid(),
+            thread_id=snapshot.thread_id,
+            thread_name=self._name(snapshot.thread_name) or "",
+            main_thread=snapshot.thread_id == threading.main_thread().ident,
+            trace_id=f"{trace[0]:032x}" if trace else None,
+            span_id=f"{trace[1]:016x}" if trace else None,
+            trace_flags=trace[2] if trace else 0,
+            attributes=attributes,
+            owner=self._name(snapshot.owner),
+            attempt=snapshot.attempt,
+            recovered=snapshot.recovered,
+            previous_id=uuid7(*snapshot.previous) if snapshot.previous else None,
+            entrypoint=self._entrypoint,
+            model=self._model,
+            provider=self._provider,
+            repeat_count=repeat_count,
+            last_time_ns=last_time_ns,
+        )
+
+    def _name(self, text: str | None) -> str | None:
+        return cut(self._clean(text), MAX_NAME) if text else None
+
+    def _causes(self, link: Link) -> tuple[Cause, ...]:
+        causes: list[Cause] = []
+        behind = link.behind
+        while behind is not None:
+            message = self._clean(behind.message)
+            stack = self._stacks.alone(behind, message)
+            causes.append(Cause(cut(self._clean(behind.type), MAX_NAME), cut(message, MAX_MESSAGE), stack))
+            behind = behind.behind
+        return tuple(causes)
+
+    def _attributes(self, outer: dict[str, Any] | None, own: dict[str, Any] | None) -> Mapping[str, AttributeValue]:
+        if not outer and not own:
+            return _NONE
+        merged = {**(outer or {}), **(own or {})}
+        return {
+            cut(self._clean(key), MAX_NAME): self._value(key, merged[key]) for key in list(merged)[:MAX_ATTRIBUTES]
+        }
+
+    def _value(self, key: str, value: Any) -> Any:
+        if type(value) is str:
+            return cut(self._redaction.redact_value(key, utf8_clean(value)), MAX_ATTRIBUTE)
+        if type(value) is tuple and value and type(value[0]) is str:
+            return tuple(self._value(key, item) for item in value)
+        masked = self._redaction.redact_value(key, "")
+        return value if not masked else masked
+
+
+_NONE: Mapping[str, AttributeValue] = {}
+
+
+def utf8_clean(text: str) -> str:
+    """The text with U+FFFD in place of every lone surrogate and every NUL."""
+    if text.isascii():
+        return text.replace("\0", "\ufffd") if "\0" in text else text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "\ufffd")
+
+
+def fingerprint(link: Link, code: str | None, frames: FrameCache) -> str:
+    """Sixteen hexadecimal digits, equal for equal errors: of the type, the code, and the functions on the way.
+
+    Lines and messages are left out, so that an edit above or a number in the text doesn't make a new error.
+    """
+    names = [link.type, code or ""]
+    names += (_function(place, frames) for place in link.places[-5:])
+    return blake2b("\0".join(names).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _function(place: Place, frames: FrameCache) -> str:
+    code, position = place
+    if isinstance(code, str):
+        return ""
+    frame = frames[code, position].frame
+    return f"{frame.module}:{frame.function}"
+
+
+def _main_program() -> str:
+    """The name of the main script or module, without its path."""
+    main = sys.modules.get("__main__")
+    spec: Any = getattr(main, "__spec__", None)
+    if spec is not None and getattr(spec, "name", None):
+        return str(spec.name).removesuffix(".__main__")
+    name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    return name or "python"
+

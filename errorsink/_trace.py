@@ -1,0 +1,138 @@
+"""A traceback as raw places: `(code, position)` pairs that hold no frame and no local.
+
+The position is the index of the failing instruction where code objects map it to lines (Python 3.11 and later), and
+the line itself on 3.10. Reading the index is as cheap as it gets; the line is found when the error is rendered.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+from os.path import dirname, sep
+from types import CodeType, FrameType, TracebackType
+from typing import Any, Callable, Union
+
+from errorsink.model import MAX_FRAMES
+
+__all__ = ["OMITTED", "REPEATED", "Place", "call_site", "line_of", "squeeze", "walk"]
+
+OMITTED = "omitted"
+REPEATED = "repeated"
+Place = tuple[Union[CodeType, str], Any]
+"""A code object and a position; or OMITTED or REPEATED and how many frames the mark stands for."""
+
+LONG = 64
+"""Places above which a trace is squeezed at once, so that a deep recursion isn't kept whole in the ring."""
+OUTERMOST = 3
+INNERMOST = MAX_FRAMES - OUTERMOST
+_REPEATS_SHOWN = 3
+"""How often Python's own traceback shows a line before it counts the repetitions."""
+
+_OWN_FOLDER = dirname(__file__) + sep
+_OWN_PROGRAMS = _OWN_FOLDER + "cli" + sep
+"""The command line reports errors like any application; its frames are no inner workings."""
+_BY_INSTRUCTION = sys.version_info >= (3, 11)
+
+
+def walk(traceback: TracebackType | None) -> list[Place]:
+    """The traceback's places, outermost first; a long one squeezed."""
+    places: list[Place] = []
+    append = places.append
+    if _BY_INSTRUCTION:
+        while traceback is not None:
+            append((traceback.tb_frame.f_code, traceback.tb_lasti))
+            traceback = traceback.tb_next
+    else:
+        while traceback is not None:
+            append((traceback.tb_frame.f_code, traceback.tb_lineno))
+            traceback = traceback.tb_next
+    return places if len(places) <= LONG else squeeze(places)
+
+
+def call_site(frame: FrameType | None) -> list[Place]:
+    """The places of a running stack, outermost first, without the SDK's own innermost frames."""
+    while frame is not None and _is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    places: list[Place] = []
+    while frame is not None:
+        places.append((frame.f_code, frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno))
+        frame = frame.f_back
+    places.reverse()
+    return places if len(places) <= LONG else squeeze(places)
+
+
+def _is_own(filename: str) -> bool:
+    return filename.startswith(_OWN_FOLDER) and not filename.startswith(_OWN_PROGRAMS)
+
+
+def line_of(code: CodeType, position: Any) -> int | None:
+    """The line of a place; None where the code doesn't say."""
+    if not _BY_INSTRUCTION:
+        return position if isinstance(position, int) and position > 0 else None
+    if position < 0:
+        return code.co_firstlineno
+    try:
+        found: Any = next(islice(code.co_positions(), position // 2, None))  # type: ignore[attr-defined, unused-ignore]
+    except Exception:  # noqa: BLE001 - a damaged line table raises RuntimeError or StopIteration
+        return None
+    line: int | None = found[0]
+    return line
+
+
+def squeeze(places: list[Place], line: Callable[[CodeType, Any], int | None] = line_of) -> list[Place]:
+    """At most `MAX_FRAMES` places: repetitions counted as Python does, then the middle left out.
+
+    A line that comes more than three times in a row is shown three times and followed by a REPEATED mark. Of what
+    is then still too long, the 3 outermost and the 17 innermost places stay, around an OMITTED mark. Squeezing a
+    squeezed trace changes nothing.
+    """
+    shown = _count_repetitions(places, line)
+    frames = sum(1 for code, _ in shown if not isinstance(code, str))
+    if frames <= MAX_FRAMES:
+        return shown
+    head = _take(shown, OUTERMOST)
+    tail = _take(list(reversed(shown)), INNERMOST)[::-1]
+    if tail and tail[0][0] == REPEATED:  # the frames that it counts are in the gap
+        tail = tail[1:]
+    middle = shown[len(head) : len(shown) - len(tail)]
+    left_out = sum(count if isinstance(code, str) else 1 for code, count in middle)
+    return [*head, (OMITTED, left_out), *tail]
+
+
+def _take(places: list[Place], frames: int) -> list[Place]:
+    """The first places up to and with that many frames; marks between them come along."""
+    taken: list[Place] = []
+    for place in places:
+        if not isinstance(place[0], str):
+            if frames == 0:
+                break
+            frames -= 1
+        elif frames == 0:
+            break
+        taken.append(place)
+    return taken
+
+
+def _count_repetitions(places: list[Place], line: Callable[[CodeType, Any], int | None]) -> list[Place]:
+    shown: list[Place] = []
+    lines: dict[Place, int | None] = {}
+    last: tuple[str, int | None, str] | None = None
+    run = 0
+    for place in places:
+        code, position = place
+        if isinstance(code, str):
+            shown.append(place)
+            last, run = None, 0
+            continue
+        if place not in lines:
+            lines[place] = line(code, position)
+        here = (code.co_filename, lines[place], code.co_name)
+        run = run + 1 if here == last else 1
+        last = here
+        if run <= _REPEATS_SHOWN:
+            shown.append(place)
+        elif run == _REPEATS_SHOWN + 1:
+            shown.append((REPEATED, 1))
+        else:
+            shown[-1] = (REPEATED, run - _REPEATS_SHOWN)
+    return shown
