@@ -98,8 +98,9 @@ def network_failure(target: Target, error: BaseException) -> Outcome:
     if isinstance(cause, ssl.SSLError):
         why = getattr(cause, "verify_message", None) or cause.reason or "failed"
         return Outcome.retry("tls", f"{target.shown}: TLS: {why}")
-    why = cause.strerror if isinstance(cause, OSError) and cause.strerror else f"{type(cause).__name__}"
-    return Outcome.retry("network", f"{target.shown} can't be reached: {target.masked(why)}")
+    if isinstance(cause, OSError) and cause.strerror:
+        return Outcome.retry("network", f"{target.shown} can't be reached: {cause.strerror}")
+    return Outcome.retry("network", f"{target.shown} gave no answer ({type(cause).__name__})")
 
 
 def _root(error: BaseException) -> BaseException:

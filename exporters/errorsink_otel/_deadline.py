@@ -13,7 +13,7 @@ import socket
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any, Generator
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
@@ -28,7 +28,7 @@ _ends: ContextVar[float] = ContextVar("errorsink_otel_ends", default=float("inf"
 
 
 @contextmanager
-def deadline(seconds: float) -> Iterator[None]:
+def deadline(seconds: float) -> Generator[None, None, None]:
     """The requests made inside end within so many seconds."""
     token = _ends.set(time.monotonic() + seconds)
     try:
@@ -95,7 +95,8 @@ class _Connection(HTTPConnection):
         if not isinstance(data, bytes):  # a file or a generator: never ours
             return super().send(data)
         for start in range(0, len(data), _PIECE):
-            self.sock.settimeout(_left())
+            if self.sock is not None:
+                self.sock.settimeout(_left())
             super().send(data[start : start + _PIECE])
         return None
 
@@ -105,11 +106,11 @@ class _TLSConnection(_Connection, HTTPSConnection):
 
 
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
+    ConnectionCls = _Connection  # pyright: ignore[reportAssignmentType]  # as in urllib3 itself, which ignores it too
 
 
 class _TLSPool(HTTPSConnectionPool):
-    ConnectionCls = _TLSConnection
+    ConnectionCls = _TLSConnection  # pyright: ignore[reportAssignmentType]
 
 
 def _addresses(host: str, port: int | None) -> int:

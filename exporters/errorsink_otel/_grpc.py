@@ -11,8 +11,8 @@ from typing import Any, Callable, Sequence
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from google.rpc.error_details_pb2 import RetryInfo
-from google.rpc.status_pb2 import Status
+from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from opentelemetry.exporter.otlp.proto.grpc.version import __version__ as exporter_version
 
 from errorsink.sinks import Outcome
@@ -102,7 +102,7 @@ class GrpcExporter:
         details: str = error.details() or ""
         name = code.name.lower()
         reason = f"grpc-{name.replace('_', '-')}"
-        detail = f"{self._target.shown} answered {name}: {self._target.masked(details)}"
+        detail = f"the call to {self._target.shown} ended with {name}: {self._target.masked(details)}"
         wait = _retry_info(error.trailing_metadata() or ())
         if code in RETRIED or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and wait is not None):
             return Outcome.retry(reason, detail, after=wait)
@@ -144,5 +144,6 @@ def _retry_info(trailing: Sequence[tuple[str, str | bytes]]) -> float | None:
     return None
 
 
-def _seconds(info: RetryInfo) -> float:
-    return min(max(info.retry_delay.seconds + info.retry_delay.nanos / 1e9, 0.0), LONGEST_WAIT)
+def _seconds(info: Any) -> float:
+    seconds: float = info.retry_delay.seconds + info.retry_delay.nanos / 1e9
+    return min(max(seconds, 0.0), LONGEST_WAIT)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import requests
 from google.protobuf.message import DecodeError, Message
-from google.rpc.status_pb2 import Status
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.version import __version__ as exporter_version
 
@@ -50,7 +50,7 @@ class OneAttempt(requests.Session):
         for scheme in ("http://", "https://"):
             self.mount(scheme, DeadlineAdapter(pool_connections=1, pool_maxsize=1))
 
-    def request(self, method: Any, url: Any, *_args: Any, data: Any = None, **_options: Any) -> requests.Response:  # type: ignore[override]
+    def request(self, method: Any, url: Any, *_args: Any, data: Any = None, **_options: Any) -> requests.Response:
         """The exporter's request: its body is sent, its other wishes are known from the target."""
         try:
             self.outcome = self._attempt(data)

@@ -59,6 +59,8 @@ def _http_exporter() -> Callable[..., Any]:
 
 
 def _grpc_stub() -> Callable[..., Any]:
-    from opentelemetry.proto.collector.logs.v1.logs_service_pb2_grpc import LogsServiceStub
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2_grpc import (  # pyright: ignore[reportMissingTypeStubs]
+        LogsServiceStub,
+    )
 
     return LogsServiceStub

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Iterator
+from typing import Generator
 
 from opentelemetry.context import attach, detach, set_value
 
@@ -44,7 +44,7 @@ for _name in _LOGGERS:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet() -> Generator[None, None, None]:
     """Our own calls of other libraries: not logged, and not traced by the instrumentation of an HTTP client."""
     inside = _inside.set(True)
     suppressed = attach(set_value("suppress_instrumentation", True))
