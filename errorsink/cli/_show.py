@@ -116,7 +116,7 @@ def _severity(log: ReceivedLog) -> tuple[str, Colour]:
     for lowest, label, colour in _SEVERITIES:
         if log.severity_number >= lowest:
             return label, colour
-    return escape(shorten(log.severity_text, 5)) or "log", "dim"
+    return escape(shorten(log.severity_text, 16)) or "log", "dim"
 
 
 def _clock(nanoseconds: int) -> str:

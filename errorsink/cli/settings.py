@@ -1,0 +1,115 @@
+"""`errorsink settings`: every setting, its value in force, and where it comes from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Iterator, Mapping, Sequence
+
+from errorsink._settings import TABLE, Setting, Settings, environment
+from errorsink.cli._command import Subparsers
+from errorsink.cli._terminal import Palette, escape, shorten
+
+_DESCRIPTION = """\
+Shows every setting with the value that a program started from this shell would use. Secrets are not shown. Values that
+can't be used are named on standard error, and the exit status is 1 then."""
+_MAX_VALUE = 60
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser("settings", help="every setting and its value in force", description=_DESCRIPTION)
+    parser.add_argument("--set", action="store_true", dest="only_set", help="only those that the environment sets")
+    parser.add_argument("--markdown", action="store_true", help="the reference page, independent of the environment")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the table."""
+    if args.markdown:
+        print("\n".join(reference()))
+        return 0
+    env = environment()
+    settings, problems = Settings.load(env, {})
+    unusable = {problem.partition(":")[0] for problem in problems}
+    paint = Palette.of(sys.stdout)
+    for name, row in TABLE.items():
+        is_set = bool(env.get(row.env, "").strip())
+        if is_set or not args.only_set:
+            line = f"{row.env:<44} {_in_force(row, settings.values[name])}"
+            source = "the default: the environment's value can't be used" if row.env in unusable else "environment"
+            print(f"{paint(line, 'bold')}  ({source})" if is_set else paint(line, "dim"))
+    for problem in problems:
+        print(escape(problem), file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _in_force(row: Setting[Any], value: object) -> str:
+    if row.secret and value:
+        return "(hidden)"
+    return escape(shorten(_without_password(_plain(row, value)), _MAX_VALUE))
+
+
+def _without_password(text: str) -> str:
+    scheme, separator, rest = text.partition("://")
+    if not separator or "@" not in rest:
+        return text
+    return f"{scheme}://…@{rest.rpartition('@')[2]}"
+
+
+def _plain(row: Setting[Any], value: object) -> str:
+    """A value as it would be written in the variable."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, tuple):
+        names: tuple[object, ...] = value
+        return ",".join(map(str, names)) or "(none)"
+    if value is None:
+        return "auto" if "auto" in row.expects else "(unset)"
+    if isinstance(value, float):
+        return f"{value:g}" if value < 1e6 else f"{value:.0f}"
+    return str(value) or "(unset)"
+
+
+# -------------------------------------------------------------------------------------------------- the reference page
+
+_SECTIONS: Mapping[str, Sequence[str]] = {
+    "errorsink": ("ERRORSINK_", "DISABLE_ERROR_REPORTING"),
+    "Datadog": ("DD_",),
+    "OpenTelemetry": ("OTEL_",),
+}
+_INTRODUCTION = """\
+# Settings
+
+<!-- Written by `make docs` from the table in errorsink/_settings.py. Change it there. -->
+
+Every setting is an environment variable. In code, `errorsink.configure(…)` takes the same settings: the name is the
+variable's in lower case, without `ERRORSINK_`. What code sets wins over the environment.
+
+A value that can't be used is named once on standard error, with what is allowed, and the default is used; the
+application runs on. The same value in `configure` raises `ConfigurationError`. `errorsink settings` shows what is in
+force in your shell.
+
+An empty variable counts as unset, but for `ERRORSINK_PROVIDER_GATES`, where empty means: no provider closes the gate.
+
+The Datadog and OpenTelemetry variables mean what they mean elsewhere. `OTEL_EXPORTER_OTLP_LOGS_…` and
+`OTEL_EXPORTER_OTLP_TRACES_…` win over `OTEL_EXPORTER_OTLP_…` for their signal.
+"""
+
+
+def reference() -> Iterator[str]:
+    """The lines of the reference page."""
+    yield from _INTRODUCTION.splitlines()
+    for title, prefixes in _SECTIONS.items():
+        rows = [(name, row) for name, row in TABLE.items() if row.env.startswith(tuple(prefixes))]
+        yield from (
+            "",
+            f"## {title}",
+            "",
+            "| variable | `configure` | default | takes | what for |",
+            "|" + " --- |" * 5,
+        )
+        for name, row in rows:
+            default = _plain(row, row.default)
+            shown = default if default.startswith("(") or default == "auto" else f"`{default}`"
+            yield f"| `{row.env}` | `{name}` | {shown} | {row.expects} | {row.doc} |"
