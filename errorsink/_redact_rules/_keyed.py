@@ -1,0 +1,230 @@
+"""Secrets that are known by the name in front of them, in every notation in which names and values are written."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from errorsink._redact_rules import _key_words as words
+from errorsink._redact_rules._key_words import Term
+from errorsink._redact_rules._rule import WORD, Rule, Span, View, starts_word
+from errorsink._redact_rules._values import (
+    Value,
+    is_annotation,
+    is_code,
+    is_placeholder,
+    is_sentence,
+    is_shaped,
+    quoted_value,
+    reads_on,
+    unquoted_value,
+)
+
+_QUOTE = r"(?:\\{0,7}[\"'`]|%2[27]|&quot;|&#39;)"
+_AFTER_NAME = re.compile(
+    words.TAIL + rf"(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)(?P<space>[ \t]{{0,8}})",
+    re.ASCII | re.IGNORECASE,
+)
+_LONGEST_NAME = 64
+_PARSERS_WORDS = re.compile(r"(?:unexpected|illegal|unknown|unrecognized|expected|next|current|last|previous|lookahead|end|start|bad) \Z", re.IGNORECASE)
+_VERBS = re.compile(
+    r"(?:(?:is|was|provided|given|supplied|used|received|value|now|still|set to|of) {1,2}){1,3}|(?:(?:provided|given|supplied|used|received|value) ?)?: ?",
+    re.IGNORECASE,
+)
+_VALUE_ATTRIBUTE = re.compile(r"\s{1,4}value\s{0,2}[=:]\s{0,2}", re.IGNORECASE)
+_FORM_PART = re.compile(r"(?:\r?\n|(?:\\r)?\\n){2}")
+_FORM_LINE = re.compile(r"[^\r\n\\]{1,4096}")
+_XML_ATTRIBUTES = re.compile(r"(?:\s[^<>]{0,512})?>")
+_XML_TEXT = re.compile(r"[^<>]+")
+_PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
+
+
+def keyed_rule(kind: str, meaning: str, terms: Iterable[Term]) -> Rule:
+    """The row for one kind of name."""
+    by_literal = {literal: term for term in terms for literal in term.literals()}
+
+    def find(text: str, start: int, stop: int) -> Span | None:
+        term = by_literal[text[start:stop].lower()]
+        if not _begins_name(text, start, stop, term):
+            return None
+        after = _AFTER_NAME.match(text, stop)
+        if after is None:
+            return None
+        value = _NOTATIONS[after["sign"].lower()](text, start, after, term)
+        return None if value is None else (value.start, value.end)
+
+    return Rule(kind, meaning, tuple(by_literal), find, View.FOLDED, fused=True)
+
+
+def _begins_name(text: str, start: int, stop: int, term: Term) -> bool:
+    """Whether a name, or a part of one, begins here; `api_key` and its like must be words of their own."""
+    if not text[start:stop].isalpha() and text[stop : stop + 1].isalpha():
+        return False
+    if start == 0 or not (text[start - 1].isascii() and text[start - 1].isalpha()):
+        return True
+    if text[start:stop].isalpha() and (term.fused or (text[start].isupper() and text[start - 1].islower())):
+        return True
+    return starts_word(text, start)
+
+
+# --- notations: how the value follows the name --------------------------------------------------------------------
+
+
+def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
+    """`name=value` and `name: value` in all their forms."""
+    value = quoted_value(text, after.end())
+    if value is not None:
+        return value if _is_secret(text, value, term) and not _is_parsers(text, start, term, value) else None
+    value = unquoted_value(text, after.end())
+    if value is None or text[value.start] in "<{[(:=|>" or not _is_secret(text, value, term) or is_code(text, value):
+        return None
+    word = text[value.start : value.end]
+    colon = after["sign"] == ":"
+    if colon and (is_annotation(text, value) or (not after["close"] and reads_on(text, value))):
+        return None
+    if term.plain and not after["close"]:
+        shaped = is_shaped(word, 8) if colon else len(word) >= 4 and (is_shaped(word) or word.islower() or not word.isalpha())
+        return value if shaped and not _is_parsers(text, start, term, value) else None
+    return value
+
+
+def _compared(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
+    """`assert password == 'value'`: a quoted value alone, what is not quoted is code."""
+    value = quoted_value(text, after.end())
+    return value if value is not None and _is_secret(text, value, term) else None
+
+
+def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
+    """`['--password', 'value']` and `('X-Api-Key', 'value')`: an argument list, or a pair that is no call."""
+    quote = after["close"]
+    if not quote:
+        return None
+    name = _name_start(text, start)
+    option = text.startswith("--", name)
+    opening = name - len(quote)
+    if opening < 0 or text[opening:name] != quote:
+        return None
+    if opening > 0 and text[opening - 1] in "bu":
+        opening -= 1
+    pair = text[max(0, opening - 1) : opening] in ("(", "[") and text[max(0, opening - 2) : opening - 1] not in WORD | {")", "]"}
+    value = quoted_value(text, after.end()) if option or pair else None
+    if value is None or not _is_secret(text, value, term):
+        return None
+    return value if option or text[value.end + len(quote) : value.end + len(quote) + 1] in (")", "]") else None
+
+
+def _element(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
+    """`<password>value</password>`, with a namespace and attributes or without."""
+    name = _name_start(text, start, also=":")
+    if name == 0 or text[name - 1] != "<" or after["close"]:
+        return None
+    head = _XML_ATTRIBUTES.match(text, after.start("gap"))
+    body = _XML_TEXT.match(text, head.end()) if head is not None else None
+    if body is None:
+        return None
+    value = Value(body.start(), body.end(), quoted=True)
+    return value if text.startswith("</", value.end) and _is_secret(text, value, term) else None
+
+
+def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
+    """`--password value`, `name="password" value="…"`, a part of a form, and prose: `the password is value`."""
+    position = after.end()
+    if after["close"]:
+        return _attribute_or_form(text, after, term)
+    if not after["gap"]:
+        return None
+    qualified = _name_start(text, start, also=":")
+    if text[qualified - 1 : qualified] == "<":
+        return _element(text, start, after, term)
+    name = _name_start(text, start)
+    if text.startswith("--", name):
+        return _argument(text, position, term) if after["gap"] == " " else None
+    return _prose(text, start, position, term)
+
+
+def _argument(text: str, position: int, term: Term) -> Value | None:
+    value = quoted_value(text, position)
+    if value is not None:
+        return value if _is_secret(text, value, term) else None
+    value = unquoted_value(text, position)
+    if value is None or text[value.start] in "-<{[(|=" or not _is_secret(text, value, term):
+        return None
+    word = text[value.start : value.end]
+    metavar = word.isupper() and word.replace("_", "").isalpha() and len(word) <= 16
+    return None if metavar or reads_on(text, value) or is_code(text, value) else value
+
+
+def _attribute_or_form(text: str, after: re.Match[str], term: Term) -> Value | None:
+    close = after.end("close")
+    attribute = _VALUE_ATTRIBUTE.match(text, close)
+    if attribute is not None:
+        value = quoted_value(text, attribute.end())
+        return value if value is not None and _is_secret(text, value, term) else None
+    blank_line = _FORM_PART.match(text, close)
+    line = _FORM_LINE.match(text, blank_line.end()) if blank_line is not None else None
+    if line is None or after["close"][-1] != '"':
+        return None
+    value = Value(line.start(), line.end(), quoted=True)
+    return value if _is_secret(text, value, term) else None
+
+
+def _prose(text: str, start: int, position: int, term: Term) -> Value | None:
+    verbs = _VERBS.match(text, position)
+    value = quoted_value(text, verbs.end() if verbs is not None else position)
+    if value is not None and (verbs is not None or term.kind == "password"):
+        word = text[value.start : value.end]
+        secret = not any(character.isspace() for character in word) and _is_secret(text, value, term)
+        return value if secret and not _is_parsers(text, start, term, value) else None
+    value = unquoted_value(text, verbs.end()) if verbs is not None else None
+    if value is None or text[value.start] in "<{[(" or is_code(text, value):
+        return None
+    return value if is_shaped(text[value.start : value.end]) and _is_secret(text, value, term) else None
+
+
+_NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] = {
+    "=": _assigned,
+    ":": _assigned,
+    "=>": _assigned,
+    ":=": _assigned,
+    "%3d": _assigned,
+    "%3a": _assigned,
+    "==": _compared,
+    "!=": _compared,
+    "===": _compared,
+    "!==": _compared,
+    ",": _listed,
+    ">": _element,
+    "": _juxtaposed,
+}
+
+
+# --- judgement ----------------------------------------------------------------------------------------------------
+
+_NAMES_THEMSELVES = frozenset(literal for term in (*words.TERMS, *words.ATTRIBUTE_TERMS) for literal in term.literals())
+
+
+def _is_secret(text: str, value: Value, term: Term) -> bool:
+    """Whether the value can be one: not a placeholder, a number such as a count, the name itself or a sentence about it."""
+    size = value.end - value.start
+    if size > 4096:
+        return True
+    word = text[value.start : value.end]
+    if size < 3 or is_placeholder(word) or word.lower() in _NAMES_THEMSELVES:
+        return False
+    if word.isdigit() and size < (9 if term.plain else 4):
+        return False
+    if term.segments[-1] in ("pwd", "pass") and _PATH.match(word) is not None:
+        return False
+    return not (value.quoted and is_sentence(word))
+
+
+def _is_parsers(text: str, start: int, term: Term, value: Value) -> bool:
+    """`unexpected token: '}'` speaks of a lexer's token."""
+    return term.plain and value.end - value.start < 20 and _PARSERS_WORDS.search(text[max(0, start - 16) : start]) is not None
+
+
+def _name_start(text: str, position: int, also: str = "") -> int:
+    """Where the whole name begins, of which the term is a part."""
+    limit = max(0, position - _LONGEST_NAME)
+    while position > limit and (text[position - 1] in WORD or text[position - 1] in "-." or text[position - 1] in also):
+        position -= 1
+    return position
+

@@ -1,0 +1,173 @@
+"""Where the value of a key begins and ends, quoted or not, and whether it can be a secret at all."""
+
+import re
+from typing import NamedTuple
+
+from errorsink._redact_rules._rule import MASK_OPENING
+
+_INPUT_TYPE = ", input_type="
+_OPENING = re.compile(
+    r"(?P<wrap>[\[(]{0,2}|[A-Z]\w{0,63}\()[bBrRuUfF]{0,2}"
+    r"(?P<quote>\\{0,7}(?:\"\"\"|'''|[\"'`])|%2[27]|&quot;|&#39;)",
+    re.ASCII,
+)
+_NEXT_ITEM = re.compile(r",[ \t]{0,4}b?", re.ASCII)
+
+
+class Value(NamedTuple):
+    """The characters of a value, without its quotes."""
+
+    start: int
+    end: int
+    quoted: bool
+
+
+def quoted_value(text: str, position: int) -> Value | None:
+    """The quoted value that begins here: plain, with escaped quotes, in a list or tuple, or in a constructor as repr shows it."""
+    opening = _OPENING.match(text, position)
+    if opening is None:
+        return None
+    quote = opening["quote"]
+    start = opening.end()
+    end, closed = closing_quote(text, start, quote)
+    while closed and opening["wrap"][-1:] in ("[", "("):
+        item = _NEXT_ITEM.match(text, end + len(quote))
+        if item is None or not text.startswith(quote, item.end()):
+            break
+        end, closed = closing_quote(text, item.end() + len(quote), quote)
+    if end == start or (not closed and text[start] in " \t,;)]}+"):
+        return None  # empty, or what looked like an opening quote closes something
+    return Value(start, end, quoted=True)
+
+
+def closing_quote(text: str, start: int, quote: str) -> tuple[int, bool]:
+    """Where the closing quote stands. Without one the value ends with its line: better too much than a part of it."""
+    line_end = text.find("\n", start)
+    limit = len(text) if line_end < 0 or len(quote.lstrip("\\")) == 3 else line_end
+    position = text.find(quote, start, limit)
+    while position >= 0 and _is_escaped(text, start, position, quote):
+        position = text.find(quote, position + 1, limit)
+    if quote[0] == "\\":
+        bare = text.find(quote[-1], start, limit if position < 0 else position)
+        while bare >= 0 and bare > start and text[bare - 1] == "\\":
+            bare = text.find(quote[-1], bare + 1, limit if position < 0 else position)
+        position = bare if bare >= 0 else position
+    if position >= 0:
+        return position, True
+    cut_repr = text.find(_INPUT_TYPE, start, limit)
+    return (cut_repr if cut_repr >= 0 else limit), False
+
+
+def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
+    """Whether the quote belongs to the value: an odd number of backslashes before it, or more of them than the opening had."""
+    if quote[0] in "%&":
+        return False
+    first = position
+    while first > start and text[first - 1] == "\\":
+        first -= 1
+    return (position - first) % 2 == 1 if quote[0] != "\\" else position > first
+
+
+_RUN = re.compile(r"[^\s&;,'\"`<>(){}\[\]\\%]+")
+_NEXT_PAIR = re.compile(r"[,;&]\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])", re.ASCII)
+_CLOSERS = frozenset("'\"`<>(){}[],;&")
+_ENCODED_END = re.compile(r"%(?:2[0267Cc]|7[Dd]|3[BbEe]|0[AaDd])")
+
+
+def unquoted_value(text: str, position: int) -> Value | None:
+    """The value up to a blank, the next pair, or punctuation that closes what is around it.
+
+    Punctuation with a letter or digit after it is part of the value, as generated passwords have it; a comma, a semicolon or
+    an ampersand is not, if a name and `=` or `:` follow.
+    """
+    start = position
+    size = len(text)
+    while position < size:
+        run = _RUN.match(text, position)
+        if run is not None:
+            position = run.end()
+            continue
+        character = text[position]
+        if not _goes_on(text, position, character):
+            break
+        position += 1
+    while position > start and text[position - 1] in ".,:;!?":
+        position -= 1
+    return Value(start, position, quoted=False) if position > start else None
+
+
+def _goes_on(text: str, position: int, character: str) -> bool:
+    following = text[position + 1 : position + 2]
+    if character == "%":
+        return _ENCODED_END.match(text, position) is None
+    if character == "\\":
+        return following not in ("", "n", "r", "t", '"', "'", "\\", " ", "\n")
+    if character not in _CLOSERS or not (following.isalnum() and following.isascii()):
+        return False
+    if character in ",;&":
+        return _NEXT_PAIR.match(text, position) is None
+    return True
+
+
+# --- can it be a secret? ------------------------------------------------------------------------------------------
+
+_PLACEHOLDER = re.compile(
+    r"(?:none|null|nil|true|false|undefined|nan|unset|unknown|missing|empty|redacted|hidden|masked|omitted|required|optional|filtered|n/?a"
+    r"|[*•·#.?_-]{1,4096}|x{3,4096}|<[^>]{0,256}>?|\{[^}]{0,256}\}?|\$\{?\{?[A-Za-z_ ][\w. -]{0,128}\}{0,2}|\$\([^)]{0,128}\)?"
+    r"|%[sdr]|%\(\w{1,64}\)[sdr]?|:\w{1,64}|\[\w{1,32}\]?|(?:your|my|the)[-_ ][\w -]{1,64}|os\.environ.{0,128}|process\.env.{0,128}"
+    r"|0x[0-9a-f]{1,16}|\((?:no|not|un)[\w ]{1,64}\))\Z",
+    re.IGNORECASE,
+)
+_ANNOTATION = re.compile(r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)\b", re.IGNORECASE)
+_CODE = re.compile(r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,128}[(\[]", re.ASCII)
+_SENTENCE = re.compile(
+    r"\b(?:required|blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired|must|cannot|can't|may not|should"
+    r"|(?:is|was|does|do|are|has|have) not|didn't|doesn't|isn't|wasn't|mismatch|not (?:match|allowed|found|set|provided|supported|a|an))\b",
+    re.IGNORECASE,
+)
+_SHAPED = re.compile(r"(?=\S*[A-Za-z])(?=\S*[0-9])|\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z])|\S{20}", re.ASCII)
+_ALGORITHM = re.compile(r"(?:sha|md|utf|rs|hs|es|ps|base|aes|rsa|ed|v|line|col|python|py|http|oauth)-?[0-9./]{1,8}\Z", re.IGNORECASE)
+_STARTS_SENTENCE = frozenset(
+    "a an and any are as at auth be been but by can cannot contains could did do does ensure enter error exceeds expected expired expires "
+    "failed field for format from got had has have if in incorrect input into invalid is it its length may mismatch missing must need needs "
+    "no not of on only or please provided received required requires see set should string supplied than that the there this to too "
+    "unexpected unknown use used using valid value values was were when which will with wrong you your authentication authorization "
+    "revoked malformed unauthorized denied refused rejected reset".split()
+)
+_WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)?\Z", re.ASCII)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it stands for a value: a mask, `None`, `***`, `<hidden>`, `{password}`, `$PASSWORD`, `%s`."""
+    return value.startswith(MASK_OPENING) or len(value) <= 4096 and _PLACEHOLDER.match(value) is not None
+
+
+def is_sentence(value: str) -> bool:
+    """Whether a quoted value is what a validator says about the secret: `This field is required.`"""
+    return " " in value and len(value) <= 512 and _SENTENCE.search(value) is not None
+
+
+def is_code(text: str, value: Value) -> bool:
+    """Whether an unquoted value is an expression: `self.password`, `get_token(…)`."""
+    return _CODE.match(text, value.start) is not None
+
+
+def is_annotation(text: str, value: Value) -> bool:
+    """Whether what follows a colon is a type: `password: str`."""
+    return _ANNOTATION.match(text, value.start) is not None
+
+
+def is_shaped(value: str, shortest: int = 6) -> bool:
+    """Whether it looks more like a secret than like a word: letters and digits, capitals inside, or length."""
+    return len(value) >= shortest and _SHAPED.match(value) is not None and _ALGORITHM.match(value) is None
+
+
+def reads_on(text: str, value: Value) -> bool:
+    """Whether the value is the first word of a sentence: `is required`, `must be set`, `field missing`."""
+    word = text[value.start : value.end]
+    if _WORD.match(word) is None:
+        return False
+    if word.lower() in _STARTS_SENTENCE:
+        return True
+    following = text[value.end : value.end + 2]
+    return word.islower() and following[:1] == " " and following[1:].isalpha()
