@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/datadogreceiver"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
@@ -51,7 +52,7 @@ func components() (otelcol.Factories, error) {
 		),
 	}
 	var err error
-	if factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](otlpreceiver.NewFactory()); err != nil {
+	if factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](datadogreceiver.NewFactory(), otlpreceiver.NewFactory()); err != nil {
 		return factories, err
 	}
 	if factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](memorylimiterprocessor.NewFactory()); err != nil {
@@ -68,7 +69,7 @@ func components() (otelcol.Factories, error) {
 
 func main() {
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
-		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "Collector of errorsink's tests", Version: "0.161.0"},
+		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "Collector of errorsink's tests", Version: "0.159.0"},
 		Factories: components,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
