@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence, cast
 
 from errorsink._settings import TABLE, Setting, Settings, environment
 from errorsink.cli._command import Subparsers
@@ -62,8 +62,7 @@ def _plain(row: Setting[Any], value: object) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, tuple):
-        names: tuple[object, ...] = value
-        return ",".join(map(str, names)) or "(none)"
+        return ",".join(map(str, cast("tuple[object, ...]", value))) or "(none)"
     if value is None:
         return "auto" if "auto" in row.expects else "(unset)"
     if isinstance(value, float):

@@ -70,7 +70,7 @@ def test_a_log_without_an_exception_shows_its_body() -> None:
 
 
 FORGED = "x\x1b[2J\r\n2023-11-14 22:13:20.123Z ERROR forged\u2028\u202e"
-HOSTILE = [
+HOSTILE: list[Received] = [
     ERROR._replace(body=FORGED, attributes={}),
     ERROR._replace(attributes={"exception.type": FORGED, "exception.stacktrace": FORGED, FORGED: FORGED}),
     ERROR._replace(attributes={"errorsink.id": FORGED}, resource={FORGED: [FORGED, {FORGED: FORGED}]}),
