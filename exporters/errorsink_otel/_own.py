@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Callable, Generic, Mapping, NamedTuple, Protocol, Sequence, TypeVar
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, Mapping, Protocol, Sequence, TypeVar
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
@@ -22,7 +23,8 @@ __all__ = ["Pipeline", "Wire", "resource_attributes"]
 T = TypeVar("T")
 
 
-class Wire(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Wire(Generic[T]):
     """How one signal is written. The two functions import the transport that is wanted, and no other."""
 
     readable: Callable[[T, Resource, InstrumentationScope], Any]
@@ -48,7 +50,7 @@ class Pipeline(Generic[T]):
         self._target = resolve(config, signal)
         self._scope = InstrumentationScope("errorsink", version)
         with quiet():
-            self._resource = _resource(resource_attributes(config.settings))
+            self._resource = Resource.create(resource_attributes(config.settings))
             self._exporter = self._transport(wire, version)
 
     def _transport(self, wire: Wire[T], version: str) -> Exporter:
@@ -86,11 +88,3 @@ def _program() -> str:
         return str(spec.name).removesuffix(".__main__")
     name = os.path.basename(getattr(main, "__file__", None) or "")
     return os.path.splitext(name)[0] or f"unknown_service:{os.path.basename(sys.executable) or 'python'}"
-
-
-def _resource(attributes: Mapping[str, str]) -> Resource:
-    try:
-        return Resource.create(attributes)
-    except RuntimeError:
-        # the detectors of Resource.create want threads, and an interpreter that exits starts no more
-        return Resource(attributes)

@@ -10,6 +10,7 @@ from errorsink.model import ErrorRecord
 from errorsink.sinks import Item, Outcome, SinkConfig
 from errorsink_otel._config import SignalName
 from errorsink_otel._provider import application_provider
+from errorsink_otel._threadless import build
 
 if TYPE_CHECKING:
     from errorsink_otel._own import Pipeline, Wire
@@ -62,7 +63,7 @@ class OtelSink(Generic[T]):
         self.name = name
         self._signal = signal
         self._config = config
-        self._version = importlib.metadata.version("errorsink")
+        self._version = _version()
         self._pipeline: Pipeline[T] | None = None
         if application_provider(signal.name) is None:
             self._own()
@@ -91,10 +92,20 @@ class OtelSink(Generic[T]):
 
     def _own(self) -> Pipeline[T]:
         if self._pipeline is None:
-            from errorsink_otel._own import Pipeline  # the SDK and an exporter, which a provider makes needless
-
-            self._pipeline = Pipeline(self._signal.name, self._signal.wire(), self._config, self._version)
+            self._pipeline = build(self._new_pipeline)
         return self._pipeline
+
+    def _new_pipeline(self) -> Pipeline[T]:
+        from errorsink_otel._own import Pipeline  # the SDK and an exporter, which a provider makes needless
+
+        return Pipeline(self._signal.name, self._signal.wire(), self._config, self._version)
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("errorsink")
+    except importlib.metadata.PackageNotFoundError:  # a copy that was never installed
+        return "unknown"
 
 
 def _hand_over(emit: Callable[[T], None], payloads: Sequence[Payload[T]], timeout: float) -> Outcome:
