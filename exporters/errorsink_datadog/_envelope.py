@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence, TypeGuard
 
 from errorsink.model import MAX_ATTRIBUTES, MAX_CAUSES, MAX_FRAMES, MAX_MESSAGE, MAX_STACK, ErrorRecord, Frame
 from errorsink_datadog._resource import Resource
@@ -190,6 +190,14 @@ def _cut(text: str, limit: int) -> str:
 # ------------------------------------------------------------------------------------------- what isn't plain, or large
 
 
+def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple))
+
+
 def _plain(value: Any, text_limit: int = MAX_LOG, depth: int = 8) -> Any:
     """A value of JSON's own types for any value; texts are cut to the limit, and lists and nesting are bounded."""
     if isinstance(value, str):
@@ -201,12 +209,10 @@ def _plain(value: Any, text_limit: int = MAX_LOG, depth: int = 8) -> Any:
         return int(value) if -(2**63) <= value < 2**63 else "<an integer of more than 64 bits>"
     if isinstance(value, float):
         return float(value) if value - value == 0 else repr(float(value))
-    if depth > 0 and isinstance(value, Mapping):
-        pairs: Mapping[Any, Any] = value
-        return {_plain(str(key), text_limit): _plain(item, text_limit, depth - 1) for key, item in pairs.items()}
-    if depth > 0 and isinstance(value, (list, tuple)):
-        items: Sequence[Any] = value
-        return [_plain(item, text_limit, depth - 1) for item in items[:1_000]]
+    if depth > 0 and _is_mapping(value):
+        return {_plain(str(key), text_limit): _plain(item, text_limit, depth - 1) for key, item in value.items()}
+    if depth > 0 and _is_list(value):
+        return [_plain(item, text_limit, depth - 1) for item in value[:1_000]]
     return f"<{type(value).__name__}>"
 
 
@@ -228,7 +234,4 @@ def _shrunk(log: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _short(value: Any, limit: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= limit else value[: limit - 1] + "…"
-    if isinstance(value, list):
-        items: list[Any] = value
-        return [_short(item, limit) for item in items[:20]]
-    return value
+    return [_short(item, limit) for item in value[:20]] if _is_list(value) else value
