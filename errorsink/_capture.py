@@ -7,6 +7,7 @@ by: facts are read through the slots of the built-in types.
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
@@ -16,7 +17,7 @@ from types import TracebackType
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from errorsink import _classify, _context, _normalize
-from errorsink._normalize import RAW_TEXT, get_ident
+from errorsink._normalize import RAW_TEXT
 from errorsink._trace import Place, call_site, walk
 from errorsink.model import MAX_CAUSES
 
@@ -109,7 +110,7 @@ _base = 0
 
 def renew_identity() -> None:
     """New random bits for this process's ids; called at import and in every forked child."""
-    global _base, _counter  # noqa: PLW0603 - the identity of the process is one of the few things it has once
+    global _base, _counter
     _base = int.from_bytes(os.urandom(8), "big")
     _counter = count()
 
@@ -135,7 +136,7 @@ def take(
         error = sys.exc_info()[1]
         if error is None:
             error = "report_error() was called without an error while no exception was being handled"
-    thread = get_ident()
+    thread = _thread.get_ident()
     previous: tuple[int, int] | None = None
     number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
     now = time_ns()
@@ -187,7 +188,9 @@ def bare(error: object, level: str, handling: str) -> Snapshot:
     link = Link(_normalize.type_name(type(error)), "<capture failed>", call_site(sys._getframe(1)))
     number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
     nothing = (None,) * 8
-    return Snapshot(number, time_ns(), link, level, handling, get_ident(), "", *nothing[:5], False, *nothing[:4])
+    return Snapshot(
+        number, time_ns(), link, level, handling, _thread.get_ident(), "", *nothing[:5], False, *nothing[:4]
+    )
 
 
 def _unpack(triple: tuple[Any, Any, Any]) -> tuple[object, TracebackType | None]:
@@ -360,7 +363,10 @@ def _notes(error: BaseException) -> tuple[str, ...]:
     if notes is None:
         return ()
     if type(notes) in (list, tuple):
-        shown = [_normalize.caller_text(note, str) if type(note) is not str else note[:RAW_TEXT] for note in notes[:MAX_NOTES]]
+        shown = [
+            _normalize.caller_text(note, str) if type(note) is not str else note[:RAW_TEXT]
+            for note in notes[:MAX_NOTES]
+        ]
         if len(notes) > MAX_NOTES:
             shown.append(f"[{len(notes) - MAX_NOTES:,} more notes]")
         return tuple(shown)

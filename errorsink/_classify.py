@@ -36,7 +36,7 @@ def raw_code(error: BaseException, facts: dict[str, Any]) -> Any:
                 return response.get("status_code", response.get("status"))
     cls = type(error)
     if issubclass(cls, OSError):
-        return _errno_of(error)
+        return _errno_of(error)  # type: ignore[arg-type]
     if issubclass(cls, HarnessError):
         return error.code  # type: ignore[attr-defined]
     return _class_code(cls)

@@ -75,7 +75,8 @@ def _text(code: CodeType, line: int | None, position: Any) -> str:
 
 
 def _standard_text(code: CodeType, line: int, position: Any) -> str:
-    end_line, columns = line, {}
+    end_line = line
+    columns: dict[str, Any] = {}
     if _SHOWS_LINES and position >= 0:
         end_line, columns = _extent(code, position, line)
     _load_source(code)

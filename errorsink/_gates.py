@@ -10,9 +10,7 @@ from errorsink._settings import Settings, truthy
 __all__ = ["closed", "override"]
 
 _ESSENTIAL = (Settings.essential_traffic_only.env, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
-_ALL = _settings.encoded(
-    (*_settings.PROVIDER_GATES, Settings.provider_gates.env, Settings.disable.env, *_ESSENTIAL)
-)
+_ALL = _settings.encoded((*_settings.PROVIDER_GATES, Settings.provider_gates.env, Settings.disable.env, *_ESSENTIAL))
 
 _overrides: dict[str, Any] = {}
 

@@ -10,14 +10,10 @@ KeyboardInterrupt and SystemExit pass: they may be a real Ctrl-C or SIGTERM that
 
 from __future__ import annotations
 
+import _thread
 from collections import deque
 from itertools import chain, islice
 from typing import Any, Callable, Iterable, Iterator
-
-try:
-    from _thread import get_ident
-except ImportError:  # pragma: no cover - every supported Python has it
-    from threading import get_ident
 
 __all__ = ["RAW_TEXT", "attributes", "caller_text", "exact", "in_user_code", "message", "text", "type_name"]
 
@@ -39,7 +35,8 @@ MAX_DIGITS = 4_000
 CUT = "…[cut]"
 
 in_user_code: set[int] = set()
-"""The threads that are running the application's code on the SDK's behalf, or the SDK's own code that logs."""
+"""The threads that run the application's code on the SDK's behalf, or other people's code that may log: what is
+reported from there is refused. Ids come from `_thread` at each call: gevent and eventlet put their own in its place."""
 
 _plain_str = str.__str__
 _qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
@@ -107,7 +104,7 @@ def message(error: BaseException) -> str:
 
 def caller_text(value: object, formatter: Callable[[Any], object]) -> str:
     """What the application's own formatter says of a value, called once; a placeholder where it fails."""
-    thread = get_ident()
+    thread = _thread.get_ident()
     nested = thread in in_user_code
     in_user_code.add(thread)
     try:
@@ -298,7 +295,7 @@ def attributes(given: object) -> dict[str, Any]:
 
 def _as_dict(given: object) -> dict[Any, Any]:
     """A mapping of the application's own as a dict; it runs that mapping's code, once, and takes what it can get."""
-    thread = get_ident()
+    thread = _thread.get_ident()
     nested = thread in in_user_code
     in_user_code.add(thread)
     pairs: dict[Any, Any] = {}

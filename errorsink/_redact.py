@@ -7,7 +7,16 @@ Only `redact_bounded` reads a part of a text, and it gives up what a secret at t
 from collections.abc import Callable, Collection
 from itertools import count
 
-from errorsink._redact_rules import ATTRIBUTE_TERMS, CUSTOM, MASK_OPENING, TERMS, Rule, custom_term, names, rules, segments
+from errorsink._redact_rules import (
+    ATTRIBUTE_TERMS,
+    MASK_OPENING,
+    TERMS,
+    Rule,
+    custom_term,
+    names,
+    rules,
+    segments,
+)
 from errorsink._redact_scan import Scanner
 
 OVERLAP = 8_192

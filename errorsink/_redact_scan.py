@@ -15,7 +15,9 @@ from errorsink._redact_source import CodeMap
 
 _LETTERS = bytes(byte | 32 if chr(byte).isalpha() and byte < 128 else 32 for byte in range(256))
 _SHAPES = bytes(
-    ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else chr(byte)) if byte < 128 else byte
+    ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else chr(byte))
+    if byte < 128
+    else byte
     for byte in range(256)
 )
 _RUN = re.compile(rb"[a-z]+")
@@ -44,9 +46,13 @@ class Scanner:
         self.steps = 0
         self._words: dict[bytes, list[_Trigger]] = {}  # the literal's first run of letters is a word of the text
         self._prefixes: dict[bytes, list[_Trigger]] = {}  # a word begins with these three letters
-        self._parts: dict[bytes, dict[bytes, list[_Trigger]]] = {}  # the literal is part of a word; below what it has in common
+        self._parts: dict[
+            bytes, dict[bytes, list[_Trigger]]
+        ] = {}  # the literal is part of a word; below what it has in common
         self._phrases: dict[tuple[bytes, ...], list[_Trigger]] = {}  # all runs of the literal are words
-        self._rest: dict[tuple[View, bytes], list[_Trigger]] = {}  # nothing to go by but characters; below what is quick to find
+        self._rest: dict[
+            tuple[View, bytes], list[_Trigger]
+        ] = {}  # nothing to go by but characters; below what is quick to find
         for row, rule in enumerate(self.rules):
             for literal in rule.literals:
                 self._index(rule, _Trigger(row, literal.encode(), rule.view))
@@ -67,7 +73,11 @@ class Scanner:
         elif not folded.endswith(runs[0]):
             self._words.setdefault(runs[0], []).append(trigger)
         else:
-            begun = [runs[0][:_PREFIX]] if len(runs[0]) >= _PREFIX else [runs[0], *(runs[0] + letter for letter in _ALPHABET)]
+            begun = (
+                [runs[0][:_PREFIX]]
+                if len(runs[0]) >= _PREFIX
+                else [runs[0], *(runs[0] + letter for letter in _ALPHABET)]
+            )
             for prefix in begun:
                 self._prefixes.setdefault(prefix, []).append(trigger)
 
@@ -103,7 +113,9 @@ class Scanner:
             if quick in views[view]:
                 yield from (trigger for trigger in triggers if trigger.literal in views[view])
 
-    def _try(self, row: int, triggers: list[_Trigger], views: "_Views", masks: list[int], code: CodeMap) -> Iterator[Hit]:
+    def _try(
+        self, row: int, triggers: list[_Trigger], views: "_Views", masks: list[int], code: CodeMap
+    ) -> Iterator[Hit]:
         """One rule at every place where a literal of it stands; the longest literal if several begin there."""
         rule = self.rules[row]
         resume = 0

@@ -47,4 +47,9 @@ def _edges(text: str) -> Iterator[int]:
 def _is_source(text: str, start: int, end: int, shallowest: int) -> bool:
     """Whether the line is indented deeper than the `File` line above it (behind the bars of a group, if there are any)."""
     margin = text[start : start + shallowest]
-    return end - start > shallowest and not margin.strip(" |") and margin[-2:] == "  " and _FILE_LINE.match(text, start) is None
+    return (
+        end - start > shallowest
+        and not margin.strip(" |")
+        and margin[-2:] == "  "
+        and _FILE_LINE.match(text, start) is None
+    )

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from hashlib import blake2b
-from typing import Any, Mapping, Protocol
+from typing import Any, Mapping, Protocol, TypeVar
 
 from errorsink import _classify
 from errorsink._capture import Link, Snapshot
@@ -14,7 +14,7 @@ from errorsink._frames import FrameCache
 from errorsink._normalize import RAW_TEXT
 from errorsink._stack import CUT, StackWriter, cut
 from errorsink._trace import Place
-from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, uuid7
+from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, Handling, Level, uuid7
 
 __all__ = ["Redaction", "Renderer"]
 
@@ -25,8 +25,9 @@ MAX_ATTRIBUTE = 4_000
 MAX_NAME = 200
 """Code points of fingerprint, owner, thread name and attribute keys."""
 
-_LEVELS = ("debug", "info", "warning", "error", "critical")
-_HANDLINGS = ("handled", "unhandled_rejection", "uncaught_exception")
+_W = TypeVar("_W", Level, Handling)
+_LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error", "critical")
+_HANDLINGS: tuple[Handling, ...] = ("handled", "unhandled_rejection", "uncaught_exception")
 
 
 class Redaction(Protocol):
@@ -68,8 +69,6 @@ class Renderer:
             line = "?" if innermost.line is None else innermost.line
             top_frame = _classify.named(f"{innermost.module}:{innermost.function}:{line}")
         trace = snapshot.trace
-        level = snapshot.level if type(snapshot.level) is str and snapshot.level in _LEVELS else "error"
-        handling = snapshot.handling if type(snapshot.handling) is str and snapshot.handling in _HANDLINGS else "handled"
         attributes = self._attributes(snapshot.context, snapshot.attributes)
         return ErrorRecord(
             id=uuid7(snapshot.time_ns, snapshot.number),
@@ -83,8 +82,8 @@ class Renderer:
             code=code,
             errno=_classify.errno_name(code),
             top_frame=top_frame,
-            level=level,
-            handling=handling,
+            level=_one_of(snapshot.level, _LEVELS, "error"),
+            handling=_one_of(snapshot.handling, _HANDLINGS, "handled"),
             control_flow=snapshot.control_flow,
             pid=os.getpid(),
             thread_id=snapshot.thread_id,
@@ -122,9 +121,7 @@ class Renderer:
         if not outer and not own:
             return _NONE
         merged = {**(outer or {}), **(own or {})}
-        return {
-            cut(self._clean(key), MAX_NAME): self._value(key, merged[key]) for key in list(merged)[:MAX_ATTRIBUTES]
-        }
+        return {cut(self._clean(key), MAX_NAME): self._value(key, merged[key]) for key in list(merged)[:MAX_ATTRIBUTES]}
 
     def _value(self, key: str, value: Any) -> Any:
         if type(value) is str:
@@ -133,6 +130,11 @@ class Renderer:
             return tuple(self._value(key, item) for item in value)
         masked = self._redaction.redact_value(key, "")
         return value if not masked else masked
+
+
+def _one_of(value: Any, allowed: tuple[_W, ...], default: _W) -> _W:
+    """The value where it is one of the allowed words; it may be anything at all."""
+    return value if type(value) is str and value in allowed else default
 
 
 _NONE: Mapping[str, AttributeValue] = {}
@@ -175,4 +177,3 @@ def _main_program() -> str:
         return str(spec.name).removesuffix(".__main__")
     name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
     return name or "python"
-

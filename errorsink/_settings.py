@@ -191,7 +191,7 @@ class Settings:
 
     __slots__ = ("values",)
 
-    provider_gates = Setting(
+    provider_gates = Setting[tuple[str, ...]](
         "ERRORSINK_PROVIDER_GATES",
         PROVIDER_GATES,
         _names,
@@ -380,9 +380,11 @@ def _otlp_rows() -> Iterable[Setting[Any]]:
             yield row
 
 
-TABLE: Mapping[str, Setting[Any]] = {
-    row.name: row for row in (*(row for row in vars(Settings).values() if isinstance(row, Setting)), *_otlp_rows())
-}
+def _core_rows() -> Iterable[Setting[Any]]:
+    return (row for row in vars(Settings).values() if isinstance(row, Setting))
+
+
+TABLE: Mapping[str, Setting[Any]] = {row.name: row for row in (*_core_rows(), *_otlp_rows())}
 """Every row by its setting's name, in the order of the reference."""
 
 

@@ -86,7 +86,7 @@ def _unpacked(value: Any) -> Any:
     if isinstance(value, dict) and "float" in value:
         return float(coded["float"])
     if isinstance(value, dict) and "tuple" in value:
-        return tuple(_unpacked(item) for item in coded["tuple"])
+        return tuple(_unpacked(item) for item in _items(coded["tuple"]))
     raise ValueError("a kind of value that this version doesn't know")
 
 
@@ -128,20 +128,28 @@ def _word(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     return read
 
 
+def _items(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
 def _frame(values: Any) -> Frame:
-    function, module, file, line, in_app = values[:5]
+    function, module, file, line, in_app = _items(values)[:5]
     return Frame(_text(function), _text(module), _text(file), _optional(_whole)(line), _flag(in_app))
 
 
 def _cause(values: Any) -> Cause:
-    kind, message, stack = values[:3]
+    kind, message, stack = _items(values)[:3]
     return Cause(_text(kind), _text(message), _text(stack))
 
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Those attributes that this version can read; one of a kind that was added later is passed over alone."""
+    if not isinstance(value, dict):
+        raise TypeError
     attributes: dict[str, Any] = {}
-    for key, item in dict(value).items():
+    for key, item in value.items():
         with contextlib.suppress(TypeError, ValueError):
             attributes[key] = _unpacked(item)
     return attributes
@@ -154,8 +162,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "message": _text,
     "stack": _text,
     "fingerprint": _text,
-    "frames": lambda value: tuple(map(_frame, value)),
-    "causes": lambda value: tuple(map(_cause, value)),
+    "frames": lambda value: tuple(map(_frame, _items(value))),
+    "causes": lambda value: tuple(map(_cause, _items(value))),
     "code": _optional(_text),
     "errno": _optional(_text),
     "top_frame": _optional(_text),

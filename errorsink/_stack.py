@@ -102,7 +102,9 @@ class StackWriter:
             return [Piece(box.inside(f"... (max_group_depth is {GROUP_DEPTH})\n"))]
         return list(self._group(link, box, message))
 
-    def _plain(self, link: Link, box: _Box, message: str | None, header: str = _HEADER, mark: str = "|") -> Iterator[Piece]:
+    def _plain(
+        self, link: Link, box: _Box, message: str | None, header: str = _HEADER, mark: str = "|"
+    ) -> Iterator[Piece]:
         if link.places:
             yield Piece(box.inside(header, mark))
             for text in self._frame_texts(link.places):
@@ -221,7 +223,9 @@ def _size(block: Block) -> int:
 def _with_short_last(block: Block) -> Block:
     """The block with each run of message and notes cut to LAST_LINES."""
     return [
-        piece if piece.is_frame or len(piece.text) <= LAST_LINES else Piece(cut(piece.text.rstrip("\n"), LAST_LINES - 1) + "\n")
+        piece
+        if piece.is_frame or len(piece.text) <= LAST_LINES
+        else Piece(cut(piece.text.rstrip("\n"), LAST_LINES - 1) + "\n")
         for piece in block
     ]
 

@@ -1,0 +1,263 @@
+"""The public calls. None of them raises an error of the SDK's own into the application."""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import os
+from time import monotonic
+from typing import TYPE_CHECKING, Mapping, NamedTuple
+
+from errorsink import _capture, _gates, _ring, _selflog, _settings
+from errorsink._capture import CURRENT
+from errorsink._ledger import Account
+from errorsink._normalize import in_user_code
+from errorsink._pipeline import Pipeline
+from errorsink._settings import Settings
+from errorsink._tally import Tally
+from errorsink.model import Handling, Level, Receipt
+
+if TYPE_CHECKING:
+    from errorsink.model import ErrorRecord
+
+__all__ = ["Stats", "configure", "flush", "recent_errors", "report_error", "shutdown", "stats"]
+
+MAX_TIMEOUT = 86_400.0
+"""Seconds: a longer wait of flush or shutdown is cut to a day."""
+
+
+class Stats(NamedTuple):
+    """What became of the reports of this process. `reported = recorded + gated + refused`, by reason."""
+
+    reported: int
+    """Calls of `report_error`."""
+    recorded: int
+    """In the ring, and on the way to every enabled sink."""
+    gated: dict[str, int]
+    """Kept out by a closed gate, by `Receipt.reason`."""
+    refused: dict[str, int]
+    """Not accepted for another reason: after `shutdown`, or from inside the SDK's own work (`internal`)."""
+    contained: int
+    """Errors inside the SDK itself that were kept from the application; each kind was told on standard error."""
+    redactions: dict[str, int]
+    """Secrets that were masked, by kind."""
+    sinks: dict[str, Account]
+    """The account of every enabled sink, since the last `configure`."""
+
+
+class _Counts:
+    """The counts of one process."""
+
+    def __init__(self) -> None:
+        self.reported = Tally()
+        self.recorded = Tally()
+        self.gated: dict[str, Tally] = {}
+        self.refused: dict[str, Tally] = {}
+
+
+_counts = _Counts()
+_overrides: dict[str, object] = {}
+_shut_down: list[bool] = []
+_running: dict[str, Pipeline] = {}
+"""The pipeline in force, under one key, so that the first of two racing reports wins without a lock."""
+_abandoned: list[Pipeline] = []
+"""The parent's pipelines in a forked child: never used, never freed, since their sinks can't be closed here."""
+_KEY = "pipeline"
+
+
+def report_error(
+    error: object = CURRENT,
+    *,
+    level: Level = "error",
+    handling: Handling = "handled",
+    attributes: Mapping[str, object] | None = None,
+    fingerprint: str | None = None,
+    owner: str | None = None,
+    attempt: int | None = None,
+    recovered: bool | None = None,
+) -> Receipt:
+    """Reports an error: any value, from any thread, at any time. It returns in microseconds.
+
+    Args:
+        error: an exception, or any other value; by default the exception that is being handled.
+        level: `debug`, `info`, `warning`, `error` or `critical`.
+        handling: `handled`; the hooks pass `unhandled_rejection` and `uncaught_exception`.
+        attributes: details of this report. Values may be str, bool, int, float or lists of one of these; other
+            values are told as text. At most 100 are kept, each of at most 4,000 characters; None is left out.
+        fingerprint: groups reports that belong together; by default it is computed from the type, the code and the
+            functions on the way.
+        owner: whose recovery this was.
+        attempt: the how-manieth attempt failed.
+        recovered: whether the operation went on.
+
+    Returns:
+        A receipt: true when the report was accepted, with the report's id; else with the reason.
+
+    Raises:
+        KeyboardInterrupt, SystemExit: only when they arrive while the call runs.
+    """
+    counts = _counts
+    counts.reported.add()
+    recorded = False
+    try:
+        reason = _gates.closed()
+        if reason is not None:
+            return _not_accepted(counts.gated, reason)
+        if _shut_down:
+            return _not_accepted(counts.refused, "shutdown")
+        if _thread.get_ident() in in_user_code:
+            return _not_accepted(counts.refused, "internal")
+        try:
+            snapshot = _capture.take(error, level, handling, attributes, fingerprint, owner, attempt, recovered)
+        except Exception as fault:  # noqa: BLE001 - whatever a hostile object did, the report itself is recorded
+            _selflog.contain("capture", fault)
+            snapshot = _capture.bare(error, level, handling)
+        _ring.add(snapshot)
+        recorded = True
+        counts.recorded.add()
+        (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
+        return Receipt(snapshot.time_ns, snapshot.number)
+    except (KeyboardInterrupt, SystemExit):
+        if not recorded:
+            _not_accepted(counts.refused, "internal")
+        raise
+    except BaseException as fault:  # noqa: BLE001 - the border: nothing of ours may reach the application
+        _selflog.contain("report_error", fault)
+        return _not_accepted(counts.refused, "internal") if not recorded else Receipt(reason="internal")
+
+
+def _not_accepted(account: dict[str, Tally], reason: str) -> Receipt:
+    tally = account.get(reason)
+    if tally is None:
+        tally = account.setdefault(reason, Tally())
+    tally.add()
+    return Receipt(reason=reason)
+
+
+def _first_pipeline() -> Pipeline:
+    return _running.setdefault(_KEY, Pipeline(_settings.environment(), dict(_overrides)))
+
+
+def configure(**settings: object) -> None:
+    """Overrides settings of the environment, by the names in the reference of settings. Optional.
+
+    The call replaces what an earlier one has set; without arguments only the environment counts, read anew. If
+    reports were made before, they are delivered with the old settings first, within the shutdown time-out. After
+    `shutdown` it opens errorsink again.
+
+    Raises:
+        ConfigurationError: a name is unknown or a value can't be used; the message names the setting, the value and
+            what is allowed. Nothing has changed then.
+    """
+    env = _settings.environment()
+    checked, _ = Settings.load(env, settings)
+    if checked.redact_disable or checked.redact_enable or checked.redact_keys:
+        _check_redaction(checked)
+    pipeline = Pipeline(env, dict(settings))
+    _gates.override({name: checked.values[name] for name in settings})
+    _overrides.clear()
+    _overrides.update(settings)
+    before = _running.get(_KEY)
+    _running[_KEY] = pipeline
+    _shut_down.clear()
+    _selflog.forget()
+    if before is not None:
+        before.shutdown(monotonic() + before.settings.shutdown_timeout)
+
+
+def _check_redaction(settings: Settings) -> None:
+    from errorsink._dispatch import checked_redactor  # lazy: the rules, which the caller's thread doesn't need
+
+    checked_redactor(settings)
+
+
+def flush(timeout: float = 2.0) -> bool:
+    """Sends what was reported so far, and waits for it: at most `timeout` seconds, over all sinks.
+
+    Returns:
+        True when all that was reported before is delivered, filtered or rejected. False when the time ran out, or
+        something was dropped since the last call.
+    """
+    pipeline = _running.get(_KEY)
+    if pipeline is None:
+        return True
+    try:
+        return pipeline.flush(_deadline(timeout))
+    except Exception as fault:  # noqa: BLE001 - the border
+        _selflog.contain("flush", fault)
+        return False
+
+
+def shutdown(timeout: float = 2.0) -> bool:
+    """Flushes, ends the SDK's threads and closes the sinks, all within `timeout` seconds.
+
+    Reports made afterwards are refused with the reason `shutdown`. Returns what `flush` would.
+    """
+    _shut_down[:] = [True]
+    pipeline = _running.get(_KEY)
+    if pipeline is None:
+        return True
+    try:
+        return pipeline.shutdown(_deadline(timeout))
+    except Exception as fault:  # noqa: BLE001 - the border
+        _selflog.contain("shutdown", fault)
+        return False
+
+
+def _deadline(timeout: float) -> float:
+    """The moment at which a wait ends; nonsense (NaN, a negative number, no number) means now."""
+    try:
+        return monotonic() + min(max(float(timeout), 0.0), MAX_TIMEOUT)
+    except (TypeError, ValueError, OverflowError):
+        return monotonic()
+
+
+def recent_errors() -> list[ErrorRecord]:
+    """The last 100 errors of this process, oldest first; rendered and redacted when this is called."""
+    pipeline = _running.get(_KEY) or _first_pipeline()
+    try:
+        renderer = pipeline.renderer()
+        return [renderer.record(snapshot) for snapshot in _ring.snapshots()]
+    except Exception as fault:  # noqa: BLE001 - the border
+        _selflog.contain("recent_errors", fault)
+        return []
+
+
+def stats() -> Stats:
+    """What became of the reports of this process so far."""
+    pipeline = _running.get(_KEY)
+    return Stats(
+        reported=_counts.reported.value,
+        recorded=_counts.recorded.value,
+        gated={reason: tally.value for reason, tally in list(_counts.gated.items())},
+        refused={reason: tally.value for reason, tally in list(_counts.refused.items())},
+        contained=_selflog.contained.value,
+        redactions={} if pipeline is None else pipeline.redactions(),
+        sinks={} if pipeline is None else pipeline.accounts(),
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- exit and fork
+
+
+def _at_exit() -> None:
+    pipeline = _running.get(_KEY)
+    if pipeline is not None:
+        pipeline.drain_at_exit()
+
+
+def _in_child() -> None:
+    """A forked child starts anew: no lock, thread, queue or count of its parent's. The ring stays."""
+    global _counts
+    _counts = _Counts()
+    _abandoned.extend(_running.values())
+    _running.clear()
+    in_user_code.clear()
+    _selflog.own_threads.clear()
+    _selflog.forget()
+    _capture.renew_identity()
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

@@ -1,0 +1,244 @@
+"""The render thread's workplace: renders snapshots once, and hands each record to every sink that wants it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Callable, Mapping, Sequence
+
+from errorsink import _selflog
+from errorsink._capture import Snapshot
+from errorsink._delivery import Delivery, Policy
+from errorsink._discovery import Candidate, candidates
+from errorsink._inbox import Taken
+from errorsink._ledger import Account
+from errorsink._redact import Redactor
+from errorsink._render import Renderer
+from errorsink._settings import Settings
+from errorsink.errors import ConfigurationError
+from errorsink.model import ErrorRecord
+
+if TYPE_CHECKING:
+    from errorsink._spool import Spool
+
+__all__ = ["Dispatcher", "checked_redactor", "new_renderer", "redactor"]
+
+EXPIRE_INTERVAL = 600.0
+"""Seconds between two looks for records that the spool has kept too long."""
+
+
+def checked_redactor(settings: Settings) -> Redactor:
+    """The redaction of these settings.
+
+    Raises:
+        ConfigurationError: a kind is unknown, or a key name can't be used.
+    """
+    try:
+        return Redactor(
+            disable=settings.redact_disable,
+            enable=settings.redact_enable,
+            keys=settings.redact_keys,
+            hook=settings.redact,
+        )
+    except ValueError as error:
+        raise ConfigurationError(f"redaction: {error}") from None
+
+
+def redactor(settings: Settings) -> Redactor:
+    """The same; where the settings can't be used, the built-in rules, and a diagnostic."""
+    try:
+        return checked_redactor(settings)
+    except ConfigurationError as error:
+        _selflog.say("redact", f"{error}; the built-in rules alone are in force")
+        return Redactor(hook=settings.redact)
+
+
+def new_renderer(settings: Settings, redaction: Redactor) -> Renderer:
+    return Renderer(redaction, entrypoint=settings.entrypoint, model=settings.model, provider=settings.provider)
+
+
+def _opened_spool(settings: Settings) -> Spool | None:
+    """The spool, where one is configured and its folder can be used."""
+    if not settings.spool_dir:
+        return None
+    from errorsink._spool import Spool  # lazy: sqlite3 and json, which only a spool needs
+
+    try:
+        spool = Spool(
+            settings.spool_dir,
+            max_bytes=settings.spool_size,
+            max_age=settings.spool_age,
+            diagnose=_tell_spool,
+        )
+    except Exception as error:  # noqa: BLE001 - a folder that can't be used costs durability, not the reports
+        _selflog.say("spool", f"the spool is off: {error}")
+        return None
+    _fork_safe(spool)
+    return spool
+
+
+def _tell_spool(text: str) -> None:
+    _selflog.say(f"spool:{text}", text)
+
+
+_spool_in_use: list[Spool] = []
+
+
+def _each_spool(call: str) -> Callable[[], None]:
+    def run() -> None:
+        for spool in _spool_in_use:
+            getattr(spool, call)()
+
+    return run
+
+
+def _fork_safe(spool: Spool) -> None:
+    """A fork in the middle of SQLite's work would leave the child a broken copy: the spool is closed around it."""
+    if not _spool_in_use and hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=_each_spool("before_fork"),
+            after_in_parent=_each_spool("after_fork_in_parent"),
+            after_in_child=_each_spool("after_fork_in_child"),
+        )
+    _spool_in_use[:] = [spool]
+
+
+class Dispatcher:
+    """Redactor, renderer, spool and deliveries of one pipeline."""
+
+    def __init__(self, settings: Settings, env: Mapping[str, str]) -> None:
+        self.redactor = redactor(settings)
+        self.renderer = new_renderer(settings, self.redactor)
+        self._settings = settings
+        self._policy = Policy(
+            settings.queue_size,
+            settings.batch_size,
+            settings.batch_delay,
+            settings.send_timeout,
+            settings.retry_window,
+            settings.retry_max_delay,
+        )
+        self._random = Random()
+        self._spool = _opened_spool(settings)
+        self._expire_at = 0.0
+        self._threads: list[threading.Thread] = []
+        self._threaded = False
+        self.deliveries: list[Delivery] = []
+        self._candidates: list[Candidate] = candidates(settings, env)
+        self._ask()
+
+    # ---------------------------------------------------------------------------------------------------- the sinks
+
+    def start(self) -> None:
+        """From now on every delivery has a thread of its own."""
+        self._threaded = True
+        for delivery in self.deliveries:
+            self._start(delivery)
+
+    def _start(self, delivery: Delivery) -> None:
+        thread = threading.Thread(target=delivery.run, name=f"errorsink-{delivery.name}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _ask(self) -> None:
+        """Builds the sinks that are wanted now; an auto sink may be wanted later, once a provider is set."""
+        for candidate in self._candidates:
+            sink = candidate.build()
+            if sink is not None:
+                delivery = Delivery(sink, self._policy, random=self._random.random, store=self._spool)
+                self.deliveries.append(delivery)
+                if self._threaded:
+                    self._start(delivery)
+        self._candidates = [candidate for candidate in self._candidates if candidate.undecided]
+
+    # -------------------------------------------------------------------------------------------------- the records
+
+    def dispatch(self, batch: Sequence[Taken]) -> None:
+        """Renders a batch and offers it to the sinks. It raises nothing, and no record harms another."""
+        if self._candidates:
+            self._ask()
+        if self.deliveries:
+            self.offer([record for taken in batch if (record := self._render(taken)) is not None])
+
+    def offer(self, records: Sequence[ErrorRecord]) -> None:
+        """Offers records to the sinks that want them; where there is a spool, stores them first."""
+        groups: dict[tuple[Delivery, ...], list[ErrorRecord]] = {}
+        for record in records:
+            takers = tuple([delivery for delivery in self.deliveries if delivery.wants(record)])
+            groups.setdefault(takers, []).append(record)
+        for takers, wanted in groups.items():
+            stored = bool(takers) and self._store(wanted, takers)
+            for delivery in takers:
+                delivery.offer(wanted, stored=stored)
+
+    def _store(self, records: list[ErrorRecord], takers: Sequence[Delivery]) -> bool:
+        """True when the records outlive the process from now on."""
+        if self._spool is None:
+            return False
+        try:
+            dropped = self._spool.append(records, [delivery.name for delivery in takers])
+            if monotonic() >= self._expire_at:
+                self._expire_at = monotonic() + EXPIRE_INTERVAL
+                dropped += self._spool.expire()
+        except Exception as error:  # noqa: BLE001 - without the disk the records are in memory all the same
+            _selflog.say("spool", f"the spool can't be written, reports are kept in memory: {error}")
+            return False
+        for delivery in self.deliveries:
+            delivery.miss({gone.id: gone.reason for gone in dropped if gone.sink == delivery.name})
+        return True
+
+    def _render(self, taken: Taken) -> ErrorRecord | None:
+        try:
+            return self.renderer.record(taken.snapshot, taken.reports, taken.last_time_ns)
+        except Exception as error:  # noqa: BLE001 - a fault of ours, counted for every sink
+            _selflog.contain("rendering", error)
+            for delivery in self.deliveries:
+                delivery.lose(taken.reports, "render")
+            return None
+
+    def keep_now(self, snapshot: Snapshot) -> None:
+        """Renders one report at once and offers it: with a spool it is on disk when this returns."""
+        self.dispatch([Taken(snapshot, 1, None)])
+
+    # ------------------------------------------------------------------------------------ flush, shutdown and stats
+
+    def wait_settled(self, deadline: float) -> bool:
+        """Waits until all that was offered is settled; False at the deadline, or where something was dropped."""
+        deliveries = list(self.deliveries)
+        marks = [delivery.begin_flush() for delivery in deliveries]
+        try:
+            return all([d.wait_settled(mark, deadline) for d, mark in zip(deliveries, marks, strict=True)])
+        finally:
+            for delivery in deliveries:
+                delivery.end_flush()
+
+    def deliver_here(self, deadline: float) -> None:
+        """Delivers in the caller's thread, each sink within its share of the time that is left."""
+        for position, delivery in enumerate(self.deliveries):
+            share = (deadline - monotonic()) / (len(self.deliveries) - position)
+            delivery.deliver_all(monotonic() + share)
+
+    def stop(self, deadline: float) -> bool:
+        """Ends the delivery threads by the deadline, and leaves what is in the spool to others; True when all ended."""
+        for delivery in self.deliveries:
+            delivery.stop(deadline)
+        for thread in self._threads:
+            thread.join(max(deadline - monotonic(), 0))
+        if self._spool is not None:
+            try:
+                self._spool.release()
+            except Exception as error:  # noqa: BLE001 - the end of this process releases it all the same
+                _selflog.contain("spool", error)
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def close(self) -> None:
+        """Closes the sinks and the spool."""
+        for delivery in self.deliveries:
+            delivery.close()
+        if self._spool is not None:
+            self._spool.close()
+
+    def accounts(self) -> dict[str, Account]:
+        return {delivery.name: delivery.account() for delivery in self.deliveries}

@@ -1,0 +1,90 @@
+"""The SDK's own diagnostics: single lines on standard error, each kind once in a while, never through `logging`."""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from time import monotonic
+from typing import Callable
+
+from errorsink._normalize import in_user_code
+from errorsink._tally import Tally
+
+__all__ = ["contained", "debug", "forget", "own_threads", "say"]
+
+INTERVAL = 300.0
+"""Seconds for which a diagnostic of the same kind isn't repeated."""
+MAX_LENGTH = 1_000
+MAX_KINDS = 256
+"""Kinds of diagnostics that are remembered; beyond it the oldest is forgotten, and may be said again."""
+
+own_threads: set[int] = set()
+"""Threads of the SDK itself: what they log is no report."""
+
+contained = Tally()
+"""Errors inside the SDK that were kept from the application."""
+
+verbose = False
+"""Set by `ERRORSINK_DEBUG`."""
+
+clean: Callable[[str], str] = str
+"""The redaction in force."""
+
+_said: dict[str, float] = {}
+
+
+def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
+    """Prints one line, unless a line of this kind was printed in the last five minutes. True when it was printed."""
+    now = clock()
+    last = _said.get(kind)
+    if last is not None and now - last < INTERVAL:
+        return False
+    while len(_said) >= MAX_KINDS:
+        _said.pop(next(iter(_said)), None)
+    _said[kind] = now
+    _write(text)
+    return True
+
+
+def debug(text: str) -> None:
+    """Prints a step of the SDK's own work where `ERRORSINK_DEBUG` asks for it."""
+    if verbose:
+        _write(text)
+
+
+def contain(where: str, error: BaseException) -> None:
+    """Counts an error inside the SDK and tells of it: a fault of ours, which the application shall not feel."""
+    contained.add()
+    kind = f"contained:{where}:{type(error).__name__}"
+    say(kind, f"an error inside errorsink was contained in {where}: {type(error).__name__}: {_text(error)}")
+
+
+def forget() -> None:
+    """Everything may be said again (a new configuration, a forked child)."""
+    _said.clear()
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error's own text may fail too
+        return "<unprintable>"
+
+
+def _write(text: str) -> None:
+    """Writes a line with control characters escaped; where there is no standard error, the line is lost."""
+    thread = _thread.get_ident()
+    nested = thread in in_user_code
+    in_user_code.add(thread)  # standard error may be the application's own object, which may report
+    try:
+        line = clean(text)[:MAX_LENGTH]
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+        stream = sys.stderr
+        if stream is not None:
+            stream.write(f"errorsink: {line}\n")
+            stream.flush()
+    except Exception:  # noqa: BLE001, S110 - there is nowhere left to say it
+        pass
+    finally:
+        if not nested:
+            in_user_code.discard(thread)

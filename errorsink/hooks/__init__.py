@@ -1,0 +1,40 @@
+"""Reports what nobody caught: in the main thread, in other threads, and where Python can only print."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from errorsink.hooks import _sys, _threading, _unraisable
+
+__all__ = ["install_hooks"]
+
+Undo = Callable[[], None]
+
+
+def install_hooks(*, main: bool = True, threads: bool = True, unraisable: bool = True) -> Undo:
+    """Reports uncaught errors from now on; what was installed before still runs, exactly once.
+
+    KeyboardInterrupt, SystemExit, GeneratorExit and cancellations are no errors here and aren't reported. An error
+    that was reported already isn't reported again, unless it was reported as handled and goes uncaught after all:
+    then it is sent once more, with `errorsink.previous_id`.
+
+    Args:
+        main: `sys.excepthook`, for errors that end the program.
+        threads: `threading.excepthook`, for errors that end a thread.
+        unraisable: `sys.unraisablehook`, for errors in finalisers, which Python can only print.
+
+    Returns:
+        A function that takes the hooks out again. Where somebody has put a hook on top meanwhile, that one stays,
+        and ours does nothing more than to call the one before it.
+    """
+    installed = [
+        module.install()
+        for wanted, module in ((main, _sys), (threads, _threading), (unraisable, _unraisable))
+        if wanted
+    ]
+
+    def undo() -> None:
+        for uninstall in reversed(installed):
+            uninstall()
+
+    return undo
