@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any, Iterator, Mapping, Sequence, cast
+from typing import Any, Callable, Iterator, Mapping, Sequence, cast
 
+from errorsink._redact import Redactor
 from errorsink._settings import TABLE, Setting, Settings, environment
 from errorsink.cli._command import Subparsers
 from errorsink.cli._terminal import Palette, escape, shorten
@@ -32,29 +33,22 @@ def run(args: argparse.Namespace) -> int:
     env = environment()
     settings, problems = Settings.load(env, {})
     unusable = {problem.partition(":")[0] for problem in problems}
-    paint = Palette.of(sys.stdout)
+    paint, redact = Palette.of(sys.stdout), Redactor().redact
     for name, row in TABLE.items():
         is_set = bool(env.get(row.env, "").strip())
         if is_set or not args.only_set:
-            line = f"{row.env:<44} {_in_force(row, settings.values[name])}"
+            line = f"{row.env:<44} {_in_force(row, settings.values[name], redact)}"
             source = "the default: the environment's value can't be used" if row.env in unusable else "environment"
             print(f"{paint(line, 'bold')}  ({source})" if is_set else paint(line, "dim"))
     for problem in problems:
-        print(escape(problem), file=sys.stderr)
+        print(escape(redact(problem)), file=sys.stderr)
     return 1 if problems else 0
 
 
-def _in_force(row: Setting[Any], value: object) -> str:
+def _in_force(row: Setting[Any], value: object, redact: Callable[[str], str]) -> str:
     if row.secret and value:
         return "(hidden)"
-    return escape(shorten(_without_password(_plain(row, value)), _MAX_VALUE))
-
-
-def _without_password(text: str) -> str:
-    scheme, separator, rest = text.partition("://")
-    if not separator or "@" not in rest:
-        return text
-    return f"{scheme}://…@{rest.rpartition('@')[2]}"
+    return escape(shorten(redact(_plain(row, value)), _MAX_VALUE))
 
 
 def _plain(row: Setting[Any], value: object) -> str:
