@@ -133,6 +133,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Tries the host's addresses in turn. Each but the last is given half of the time that is left, so that a dead
         one leaves some for the others."""
+        self._deadline.left(httpcore.ConnectTimeout)
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
