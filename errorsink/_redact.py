@@ -7,16 +7,7 @@ Only `redact_bounded` reads a part of a text, and it gives up what a secret at t
 from collections.abc import Callable, Collection
 from itertools import count
 
-from errorsink._redact_rules import (
-    ATTRIBUTE_TERMS,
-    MASK_OPENING,
-    TERMS,
-    Rule,
-    custom_term,
-    names,
-    rules,
-    segments,
-)
+from errorsink._redact_rules import ATTRIBUTE_TERMS, MASK_OPENING, TERMS, KeyNames, Rule, custom_term, rules
 from errorsink._redact_scan import Scanner
 
 OVERLAP = 8_192
@@ -59,7 +50,7 @@ class Redactor:
         _check_kinds("enable", enable, table)
         active = [rule for rule in table if (rule.default or rule.kind in enable) and rule.kind not in disable]
         self._scanner = Scanner(active)
-        self._key_terms = [term for term in (*custom, *TERMS, *ATTRIBUTE_TERMS) if term.kind not in disable]
+        self._keys = KeyNames(term for term in (*custom, *TERMS, *ATTRIBUTE_TERMS) if term.kind not in disable)
         self._hook = hook
         self._hits = {rule.kind: count() for rule in table}
 
@@ -87,12 +78,12 @@ class Redactor:
 
     def is_sensitive_key(self, key: str) -> bool:
         """Whether an attribute's key names a secret, in whatever spelling: `db.password`, `X-Api-Key`, `sessionId`."""
-        return self._kind_of_key(key) is not None
+        return self._keys.kind(key) is not None
 
     def redact_value(self, key: str, value: str) -> str:
         """The value of an attribute: a mask for the whole of it if the key is sensitive, else the value redacted as text."""
         try:
-            kind = self._kind_of_key(key)
+            kind = self._keys.kind(key)
         except Exception:
             return ERROR
         if kind is None:
@@ -134,10 +125,6 @@ class Redactor:
         if not isinstance(changed, str):
             return ERROR
         return masked if changed == masked else self._masked(changed)
-
-    def _kind_of_key(self, key: str) -> str | None:
-        parts = segments(key)
-        return next((term.kind for term in self._key_terms if names(term, parts)), None)
 
 
 def mask(kind: str) -> str:

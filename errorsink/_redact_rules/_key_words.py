@@ -49,9 +49,18 @@ MEANINGS = {
 
 TERMS = (
     *_terms("aws-secret-key", "secret_access_key aws_secret_key aws_secret"),
-    *_terms("datadog-key", "dd_api_key dd_app_key dd_application_key datadog_api_key datadog_app_key datadog_application_key"),
-    *_terms("api-key", "api_key access_key app_key application_key auth_key service_key subscription_key integration_key license_key"),
-    *_terms("encryption-key", "private_key signing_key encryption_key decryption_key master_key account_key shared_key storage_key hmac_key"),
+    *_terms(
+        "datadog-key",
+        "dd_api_key dd_app_key dd_application_key datadog_api_key datadog_app_key datadog_application_key",
+    ),
+    *_terms(
+        "api-key",
+        "api_key access_key app_key application_key auth_key service_key subscription_key integration_key license_key",
+    ),
+    *_terms(
+        "encryption-key",
+        "private_key signing_key encryption_key decryption_key master_key account_key shared_key storage_key hmac_key",
+    ),
     *_terms("card-security-code", "card_number security_code"),
     *_terms("card-security-code", "cvv cvc cvn", fused=False),
     *_terms("one-time-code", "verification_code mfa_code recovery_code backup_code passcode"),
@@ -83,7 +92,10 @@ _TAILS = (
 TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_TAILS, key=len, reverse=True))})(?![a-z])){{0,2}}(?:[_-]?[0-9]{{1,3}})?(?![A-Za-z0-9_])"
 """The pattern of it; to be used without regard to case."""
 
-_NEGATIONS = frozenset({"has", "is", "no", "num", "max", "min", "use", "needs", "requires", "require", "allow", "enable", "count", "total"})
+_LONGEST_KEY = 256
+_NEGATIONS = frozenset(
+    {"has", "is", "no", "num", "max", "min", "use", "needs", "requires", "require", "allow", "enable", "count", "total"}
+)
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", re.ASCII)
 
 
@@ -92,20 +104,38 @@ def segments(key: str) -> list[str]:
     return [part.lower() for part in _SEGMENT.findall(key)]
 
 
-def names(term: Term, parts: list[str]) -> bool:
-    """Whether a key with these segments ends in the term, apart from tails. `token_count` and `has_password` do not."""
-    if len(parts) > 1 and parts[0] in _NEGATIONS:
-        return False
-    while parts:
-        if tuple(parts[-len(term.segments) :]) == term.segments:
-            return True
-        joined = "".join(term.segments)
-        if parts[-1].endswith(joined) if term.fused else parts[-1] == joined:
-            return True
-        if parts[-1] not in _TAILS and not parts[-1].isdigit():
-            return False
-        parts = parts[:-1]
-    return False
+class KeyNames:
+    """Tells which keys are sensitive: those that end in a term, apart from tails. `token_count` and `has_password` do not."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._kinds: dict[tuple[str, ...], str] = {}
+        fused: dict[str, str] = {}
+        for term in terms:
+            joined = "".join(term.segments)
+            self._kinds.setdefault(term.segments, term.kind)
+            self._kinds.setdefault((joined,), term.kind)
+            if term.fused:
+                fused.setdefault(joined, term.kind)
+        self._longest = max(map(len, self._kinds), default=0)
+        self._fused = dict(sorted(fused.items(), key=lambda item: -len(item[0])))
+        self._endings = tuple(self._fused)
+
+    def kind(self, key: str) -> str | None:
+        """The kind of secret that the key names, or None."""
+        parts = segments(key[-_LONGEST_KEY:])
+        if len(parts) > 1 and parts[0] in _NEGATIONS:
+            return None
+        while parts:
+            for size in range(min(self._longest, len(parts)), 0, -1):
+                kind = self._kinds.get(tuple(parts[-size:]))
+                if kind is not None:
+                    return kind
+            if parts[-1].endswith(self._endings):
+                return next(kind for ending, kind in self._fused.items() if parts[-1].endswith(ending))
+            if parts[-1] not in _TAILS and not parts[-1].isdigit():
+                return None
+            parts.pop()
+        return None
 
 
 def custom_term(name: str) -> Term:
@@ -116,5 +146,7 @@ def custom_term(name: str) -> Term:
     """
     parts = tuple(segments(name))
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_. -]{0,63}", name, re.ASCII) is None or sum(map(len, parts)) < 2:
-        raise ValueError(f"keys: {name!r} is no usable key name; allowed are 2 to 64 letters, digits, '_', '-', '.' and spaces, a letter first")
+        raise ValueError(
+            f"keys: {name!r} is no usable key name; allowed are 2 to 64 letters, digits, '_', '-', '.' and spaces, a letter first"
+        )
     return Term("custom-key", parts, fused=False)

@@ -10,6 +10,7 @@ from errorsink._redact_rules._values import (
     Value,
     is_annotation,
     is_code,
+    is_name_or_pattern,
     is_placeholder,
     is_sentence,
     is_shaped,
@@ -20,20 +21,27 @@ from errorsink._redact_rules._values import (
 
 _QUOTE = r"(?:\\{0,7}[\"'`]|%2[27]|&quot;|&#39;)"
 _AFTER_NAME = re.compile(
-    words.TAIL + rf"(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)(?P<space>[ \t]{{0,8}})",
+    words.TAIL
+    + rf"(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)(?P<space>[ \t]{{0,8}})",
     re.ASCII | re.IGNORECASE,
 )
 _LONGEST_NAME = 64
-_PARSERS_WORDS = re.compile(r"(?:unexpected|illegal|unknown|unrecognized|expected|next|current|last|previous|lookahead|end|start|bad) \Z", re.IGNORECASE)
+_PARSERS_WORDS = re.compile(
+    r"(?:unexpected|illegal|unknown|unrecognized|expected|next|current|last|previous|lookahead|end|start|bad) \Z",
+    re.IGNORECASE,
+)
 _VERBS = re.compile(
     r"(?:(?:is|was|provided|given|supplied|used|received|value|now|still|set to|of) {1,2}){1,3}|(?:(?:provided|given|supplied|used|received|value) ?)?: ?",
     re.IGNORECASE,
 )
 _VALUE_ATTRIBUTE = re.compile(r"\s{1,4}value\s{0,2}[=:]\s{0,2}", re.IGNORECASE)
 _FORM_PART = re.compile(r"(?:\r?\n|(?:\\r)?\\n){2}")
+_FORM_NAME = re.compile(r"\bname=\\{0,3}\"\Z")
+_LONGEST_FORM_NAME = 10
 _FORM_LINE = re.compile(r"[^\r\n\\]{1,4096}")
 _XML_ATTRIBUTES = re.compile(r"(?:\s[^<>]{0,512})?>")
 _XML_TEXT = re.compile(r"[^<>]+")
+_NO_VALUE = frozenset("<{[(:=|>`")
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
 
 
@@ -73,23 +81,27 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     value = quoted_value(text, after.end())
     if value is not None:
         return value if _is_secret(text, value, term) and not _is_parsers(text, start, term, value) else None
-    value = unquoted_value(text, after.end())
-    if value is None or text[value.start] in "<{[(:=|>" or not _is_secret(text, value, term) or is_code(text, value):
-        return None
-    word = text[value.start : value.end]
     colon = after["sign"] == ":"
-    if colon and (is_annotation(text, value) or (not after["close"] and reads_on(text, value))):
+    if colon and (is_annotation(text, after.end()) or (after["gap"] and not term.fused and not after["close"])):
         return None
-    if term.plain and not after["close"]:
-        shaped = is_shaped(word, 8) if colon else len(word) >= 4 and (is_shaped(word) or word.islower() or not word.isalpha())
-        return value if shaped and not _is_parsers(text, start, term, value) else None
-    return value
+    value = _unquoted(text, after.end(), term)
+    if value is None or (colon and not after["close"] and reads_on(text, value)):
+        return None
+    if not term.plain or after["close"]:
+        return value
+    word = text[value.start : value.end]
+    shaped = (
+        is_shaped(word, 8) if colon else len(word) >= 4 and (is_shaped(word) or word.islower() or not word.isalpha())
+    )
+    return value if shaped and not _is_parsers(text, start, term, value) else None
 
 
 def _compared(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
     """`assert password == 'value'`: a quoted value alone, what is not quoted is code."""
     value = quoted_value(text, after.end())
-    return value if value is not None and _is_secret(text, value, term) else None
+    if value is None or (term.plain and not is_shaped(text[value.start : value.end], 8)):
+        return None
+    return value if _is_secret(text, value, term) else None
 
 
 def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
@@ -104,9 +116,13 @@ def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | 
         return None
     if opening > 0 and text[opening - 1] in "bu":
         opening -= 1
-    pair = text[max(0, opening - 1) : opening] in ("(", "[") and text[max(0, opening - 2) : opening - 1] not in WORD | {")", "]"}
+    pair = text[max(0, opening - 1) : opening] in (("(",) if term.plain else ("(", "[")) and text[
+        max(0, opening - 2) : opening - 1
+    ] not in WORD | {")", "]"}
     value = quoted_value(text, after.end()) if option or pair else None
     if value is None or not _is_secret(text, value, term):
+        return None
+    if term.plain and not is_shaped(text[value.start : value.end], 8):
         return None
     return value if option or text[value.end + len(quote) : value.end + len(quote) + 1] in (")", "]") else None
 
@@ -128,7 +144,7 @@ def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Valu
     """`--password value`, `name="password" value="…"`, a part of a form, and prose: `the password is value`."""
     position = after.end()
     if after["close"]:
-        return _attribute_or_form(text, after, term)
+        return _attribute_or_form(text, _name_start(text, start), after, term)
     if not after["gap"]:
         return None
     qualified = _name_start(text, start, also=":")
@@ -144,15 +160,15 @@ def _argument(text: str, position: int, term: Term) -> Value | None:
     value = quoted_value(text, position)
     if value is not None:
         return value if _is_secret(text, value, term) else None
-    value = unquoted_value(text, position)
-    if value is None or text[value.start] in "-<{[(|=" or not _is_secret(text, value, term):
+    value = _unquoted(text, position, term) if text[position : position + 1] != "-" else None
+    if value is None:
         return None
     word = text[value.start : value.end]
     metavar = word.isupper() and word.replace("_", "").isalpha() and len(word) <= 16
-    return None if metavar or reads_on(text, value) or is_code(text, value) else value
+    return None if metavar or reads_on(text, value) else value
 
 
-def _attribute_or_form(text: str, after: re.Match[str], term: Term) -> Value | None:
+def _attribute_or_form(text: str, name: int, after: re.Match[str], term: Term) -> Value | None:
     close = after.end("close")
     attribute = _VALUE_ATTRIBUTE.match(text, close)
     if attribute is not None:
@@ -160,23 +176,23 @@ def _attribute_or_form(text: str, after: re.Match[str], term: Term) -> Value | N
         return value if value is not None and _is_secret(text, value, term) else None
     blank_line = _FORM_PART.match(text, close)
     line = _FORM_LINE.match(text, blank_line.end()) if blank_line is not None else None
-    if line is None or after["close"][-1] != '"':
+    if line is None or _FORM_NAME.search(text[max(0, name - _LONGEST_FORM_NAME) : name]) is None:
         return None
     value = Value(line.start(), line.end(), quoted=True)
     return value if _is_secret(text, value, term) else None
 
 
 def _prose(text: str, start: int, position: int, term: Term) -> Value | None:
+    if term.segments[0] in ("pass", "auth"):
+        return None  # words of ordinary sentences
     verbs = _VERBS.match(text, position)
     value = quoted_value(text, verbs.end() if verbs is not None else position)
     if value is not None and (verbs is not None or term.kind == "password"):
         word = text[value.start : value.end]
         secret = not any(character.isspace() for character in word) and _is_secret(text, value, term)
         return value if secret and not _is_parsers(text, start, term, value) else None
-    value = unquoted_value(text, verbs.end()) if verbs is not None else None
-    if value is None or text[value.start] in "<{[(" or is_code(text, value):
-        return None
-    return value if is_shaped(text[value.start : value.end]) and _is_secret(text, value, term) else None
+    value = _unquoted(text, verbs.end(), term) if verbs is not None else None
+    return value if value is not None and is_shaped(text[value.start : value.end]) else None
 
 
 _NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] = {
@@ -196,20 +212,33 @@ _NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] =
 }
 
 
+def _unquoted(text: str, position: int, term: Term) -> Value | None:
+    """An unquoted value, unless it is code. What is not read to its end is refused first: that keeps the work linear."""
+    if text[position : position + 1] in _NO_VALUE or is_code(text, position):
+        return None
+    if term.segments[-1] in ("pwd", "pass") and _PATH.match(text, position) is not None:
+        return None
+    value = unquoted_value(text, position)
+    return value if value is not None and _is_secret(text, value, term) else None
+
+
 # --- judgement ----------------------------------------------------------------------------------------------------
 
+_LONGEST_HARMLESS = 512
 _NAMES_THEMSELVES = frozenset(literal for term in (*words.TERMS, *words.ATTRIBUTE_TERMS) for literal in term.literals())
 
 
 def _is_secret(text: str, value: Value, term: Term) -> bool:
     """Whether the value can be one: not a placeholder, a number such as a count, the name itself or a sentence about it."""
     size = value.end - value.start
-    if size > 4096:
+    if size > _LONGEST_HARMLESS:
         return True
     word = text[value.start : value.end]
-    if size < 3 or is_placeholder(word) or word.lower() in _NAMES_THEMSELVES:
+    if size < 3 or not word.strip("'\"`, ") or is_placeholder(word) or word.lower() in _NAMES_THEMSELVES:
         return False
     if word.isdigit() and size < (9 if term.plain else 4):
+        return False
+    if term.plain and value.quoted and is_name_or_pattern(word):
         return False
     if term.segments[-1] in ("pwd", "pass") and _PATH.match(word) is not None:
         return False
@@ -218,7 +247,11 @@ def _is_secret(text: str, value: Value, term: Term) -> bool:
 
 def _is_parsers(text: str, start: int, term: Term, value: Value) -> bool:
     """`unexpected token: '}'` speaks of a lexer's token."""
-    return term.plain and value.end - value.start < 20 and _PARSERS_WORDS.search(text[max(0, start - 16) : start]) is not None
+    return (
+        term.plain
+        and value.end - value.start < 20
+        and _PARSERS_WORDS.search(text[max(0, start - 16) : start]) is not None
+    )
 
 
 def _name_start(text: str, position: int, also: str = "") -> int:
@@ -227,4 +260,3 @@ def _name_start(text: str, position: int, also: str = "") -> int:
     while position > limit and (text[position - 1] in WORD or text[position - 1] in "-." or text[position - 1] in also):
         position -= 1
     return position
-

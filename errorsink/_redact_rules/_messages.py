@@ -3,78 +3,111 @@
 import re
 from collections.abc import Callable, Iterable
 
-from errorsink._redact_rules import _key_words as words
-from errorsink._redact_rules._key_words import Term
+from errorsink._redact_rules._key_words import KeyNames, Term
 from errorsink._redact_rules._rule import MASK_OPENING, Rule, Span, View, starts_word
 from errorsink._redact_rules._values import is_placeholder, quoted_value, unquoted_value
 
 _LONGEST_LINE = 512
 _LINE_BREAK = re.compile(r"\n|\\n")
 _LOCATION = re.compile(r"[\w.\[\]<>| -]{1,256}\Z", re.ASCII)
-_CUT_REPR = re.compile(r"\{[^\r\n]{0,64}?['\"][^'\"\r\n]{0,40}\.\.\.(?P<secret>[^'\"\r\n]{0,40}['\"][^\r\n]{0,60}?['\"])\}")
+_CUT_REPR = re.compile(
+    r"\{[^\r\n]{0,64}?['\"][^'\"\r\n]{0,40}\.\.\.(?P<secret>[^'\"\r\n]{0,40}['\"][^\r\n]{0,60}?['\"])\}"
+)
 
-_KEY_DETAIL = re.compile(r"key \((?P<columns>[^()\r\n]{1,256})\)=\((?P<secret>(?!\[REDACTED:)[^\r\n]{1,4096}?)\)(?= |\.|\Z|[\r\n\"'\\])", re.IGNORECASE)
-_DUPLICATE = re.compile(r"duplicate entry (?P<quote>\\{0,3}['\"])(?P<secret>[^\r\n]{1,1024}?)(?P=quote) for key (?P<key>[^\r\n]{1,256})", re.IGNORECASE)
-_FAILING_ROW = re.compile(r"failing row contains \((?P<secret>(?!\[REDACTED:)[^\r\n]{1,65536})\)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"\[parameters: [\[(]{1,2}(?P<secret>(?!\[REDACTED:)[^\r\n{}]{1,65536}?)[\])]{1,2}\](?=\s|\Z|[\\\"'])", re.IGNORECASE)
+_KEY_DETAIL = re.compile(r"key \((?P<columns>[^()\r\n]{1,256})\)=\((?!\[REDACTED:)", re.IGNORECASE)
+_END_OF_DETAIL = re.compile(r"\)(?= |\.|\Z|[\r\n\"'\\])|[\r\n]|\Z")
+_DUPLICATE = re.compile(
+    r"duplicate entry (?P<quote>\\{0,3}['\"])(?P<secret>[^\r\n]{1,512}?)(?P=quote) for key (?P<key>[^\r\n]{1,128})",
+    re.IGNORECASE,
+)
+_FAILING_ROW = re.compile(r"failing row contains \((?P<secret>(?!\[REDACTED:)[^\r\n\\]+)", re.IGNORECASE)
+_PARAMETERS = re.compile(r"\[parameters: [\[(]{1,2}(?!\[REDACTED:|\{)", re.IGNORECASE)
+_END_OF_PARAMETERS = re.compile(r"[\])]{1,2}\](?=\s|\Z|[\\\"'])|[\r\n]|\Z")
 _LONGEST_STATEMENT = 4096
 
 
 def message_rules(terms: Iterable[Term]) -> tuple[Rule, ...]:
     """The rows, for names that end in one of the terms."""
-    terms = tuple(terms)
+    names = KeyNames(terms)
 
     def is_sensitive(name: str) -> bool:
-        parts = words.segments(name)
-        return any(words.names(term, parts) for term in terms)
+        return names.kind(name) is not None
+
+    def key_detail(text: str, start: int, stop: int) -> Span | None:
+        head = _KEY_DETAIL.match(text, start) if starts_word(text, start) else None
+        if head is None or not any(map(is_sensitive, head["columns"].split(","))):
+            return None
+        return _up_to(_END_OF_DETAIL, text, head.end())
+
+    def duplicate(text: str, start: int, stop: int) -> Span | None:
+        match = _DUPLICATE.match(text, start) if starts_word(text, start) else None
+        if (
+            match is None
+            or is_placeholder(match["secret"])
+            or not any(map(is_sensitive, re.findall(r"\w+", match["key"])))
+        ):
+            return None
+        return match.span("secret")
+
+    def parameters(text: str, start: int, stop: int) -> Span | None:
+        head = _PARAMETERS.match(text, start)
+        statement = text.rfind("[SQL: ", max(0, start - _LONGEST_STATEMENT), start) if head is not None else -1
+        if head is None or statement < 0 or "[parameters: " in text[statement:start]:
+            return None
+        if not any(map(is_sensitive, re.findall(r"\w{1,64}", text[statement + 6 : start], re.ASCII))):
+            return None
+        return _up_to(_END_OF_PARAMETERS, text, head.end())
 
     return (
-        Rule("validation-input", "input that pydantic shows for a sensitive field", ("input_value=",), _input_finder(is_sensitive)),
+        Rule(
+            "validation-input",
+            "input that pydantic shows for a sensitive field",
+            ("input_value=",),
+            _input_finder(is_sensitive),
+        ),
         Rule(
             "sql-key-detail",
-            "value of a sensitive column in PostgreSQL's `Key (column)=(value)`",
+            "sensitive column in PostgreSQL's `Key (column)=(value)`",
             ("key (",),
-            _finder(_KEY_DETAIL, lambda match, text: any(map(is_sensitive, match["columns"].split(",")))),
+            key_detail,
             View.FOLDED,
         ),
         Rule(
             "sql-duplicate",
-            "value of a sensitive column in MySQL's `Duplicate entry 'value' for key 'column'`",
+            "sensitive column in MySQL's `Duplicate entry 'value' for key 'column'`",
             ("duplicate entry ",),
-            _finder(
-                _DUPLICATE,
-                lambda match, text: not is_placeholder(match["secret"]) and any(map(is_sensitive, re.findall(r"\w+", match["key"]))),
-            ),
+            duplicate,
             View.FOLDED,
         ),
         Rule(
             "sql-row",
             "row in PostgreSQL's `Failing row contains (…)`, which names no column",
             ("failing row contains (",),
-            _finder(_FAILING_ROW, lambda match, text: True),
+            _failing_row,
             View.FOLDED,
         ),
         Rule(
             "sql-parameters",
             "unnamed parameters of a statement with a sensitive column, as SQLAlchemy shows them",
             ("[parameters: ",),
-            _finder(_PARAMETERS, lambda match, text: _has_sensitive_column(text, match.start(), is_sensitive)),
+            parameters,
             View.FOLDED,
         ),
     )
 
 
-def _finder(pattern: re.Pattern[str], accept: Callable[[re.Match[str], str], bool]) -> Callable[[str, int, int], Span | None]:
-    def find(text: str, start: int, stop: int) -> Span | None:
-        match = pattern.match(text, start) if starts_word(text, start) else None
-        return match.span("secret") if match is not None and accept(match, text) else None
-
-    return find
+def _up_to(end: re.Pattern[str], text: str, start: int) -> Span | None:
+    """From here to the closing bracket, or to the end of the line where none is left."""
+    found = end.search(text, start)
+    return (start, found.start()) if found is not None and found.start() > start else None
 
 
-def _has_sensitive_column(text: str, end: int, is_sensitive: Callable[[str], bool]) -> bool:
-    start = text.rfind("[SQL: ", max(0, end - _LONGEST_STATEMENT), end)
-    return start >= 0 and any(map(is_sensitive, re.findall(r"\w{1,64}", text[start + 6 : end], re.ASCII)))
+def _failing_row(text: str, start: int, stop: int) -> Span | None:
+    match = _FAILING_ROW.match(text, start) if starts_word(text, start) else None
+    if match is None:
+        return None
+    bracket = text.rfind(")", match.start("secret"), match.end())
+    return match.start("secret"), bracket if bracket > match.start("secret") else match.end()
 
 
 def _input_finder(is_sensitive: Callable[[str], bool]) -> Callable[[str, int, int], Span | None]:

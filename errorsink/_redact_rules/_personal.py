@@ -125,7 +125,9 @@ _WINDOWS_USER = re.compile(
     r"(?P<user>[^/\\\"'`:;,<>|()\[\]{}*?=&$%\r\n]{1,64}(?=[\\/])|[^/\\\s\"'`:;,<>|()\[\]{}*?=&$%]{1,64})",
     re.ASCII | re.IGNORECASE,
 )
-_PATH_ABOVE = re.compile(r"(?:/mnt/[a-z]|/cygdrive/[a-z]|(?<![\w/])/[a-z]|/host_mnt/[a-z]|/var|/usr|/export|/Volumes/Data|file://)\Z")
+_PATH_ABOVE = re.compile(
+    r"(?:/mnt/[a-z]|/cygdrive/[a-z]|(?<![\w/])/[a-z]|/host_mnt/[a-z]|/var|/usr|/export|/Volumes/Data|file://)\Z"
+)
 _DRIVE_ABOVE = re.compile(r"(?:[A-Za-z]:|\\[\w.$-]{1,64})\Z", re.ASCII)
 _MOST_SLASHES = 4
 _NOBODY = frozenset(

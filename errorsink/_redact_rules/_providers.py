@@ -35,7 +35,9 @@ CLOUD = (
     _token("digitalocean-token", "DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", _HEX + "{64}" + _END),
     _token("heroku-key", "Heroku API key", "HRKU-", r"[\w-]{36,}"),
     _token("databricks-token", "Databricks token", "dapi", _HEX + r"{32}(?:-\d)?" + _END),
-    _token("planetscale-token", "PlanetScale password or token", "pscale_pw_ pscale_tkn_ pscale_oauth_", r"[\w.-]{32,}"),
+    _token(
+        "planetscale-token", "PlanetScale password or token", "pscale_pw_ pscale_tkn_ pscale_oauth_", r"[\w.-]{32,}"
+    ),
     _token("supabase-key", "Supabase token or secret key", "sbp_ sb_secret_", r"[\w-]{28,}"),
     _token("tailscale-key", "Tailscale key", "tskey-", r"[a-z]{2,16}-[\w-]{16,}"),
     _token("vault-token", "HashiCorp Vault token", "hvs. hvb. hvr.", r"[\w-]{24,}"),
@@ -47,7 +49,12 @@ CLOUD = (
         in_code=True,
     ),
     _token("pulumi-token", "Pulumi access token", "pul-", _HEX + "{40}" + _END),
-    _token("doppler-token", "Doppler token", "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}"),
+    _token(
+        "doppler-token",
+        "Doppler token",
+        "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.",
+        r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}",
+    ),
     _token("age-secret-key", "age secret key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}" + _END),
 )
 

@@ -5,6 +5,7 @@ from binascii import Error as NotBase64
 from binascii import a2b_base64
 
 from errorsink._redact_rules._rule import MASK_OPENING, Rule, Span, View, matching, starts_word
+from errorsink._redact_rules._values import is_shaped
 
 # --- private keys -------------------------------------------------------------------------------------------------
 
@@ -43,13 +44,10 @@ def _end_of_base64_lines(text: str, position: int) -> int:
 
 # --- headers ------------------------------------------------------------------------------------------------------
 
-_SECRET_SHAPE = re.compile(r"(?=[^\s]*(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]))", re.ASCII)
-
 
 def _is_not_a_word(match: re.Match[str]) -> bool:
-    """`Bearer authentication` and `Bearer realm="x"` name no token: one has a digit, or capitals inside, or 20 letters."""
-    value = match["secret"]
-    return len(value) >= 20 or _SECRET_SHAPE.match(value) is not None
+    """`Bearer authentication` names no token."""
+    return is_shaped(match["secret"], 8)
 
 
 def _is_user_and_password(match: re.Match[str]) -> bool:
@@ -64,16 +62,20 @@ def _is_user_and_password(match: re.Match[str]) -> bool:
 
 
 _HEADER_GAP = (
-    r"(?:(?:\\{0,3}[\"']|%2[27])[ \t]{0,4},|(?:\\{0,3}[\"']|%2[27])?[ \t]{0,4}(?:[:=]|%3[AaDd]|=>))"
+    r"(?:(?:\\{0,3}[\"']|%2[27])[ \t]{0,4}(?P<comma>,)|(?:\\{0,3}[\"']|%2[27])?[ \t]{0,4}(?:[:=]|%3[AaDd]|=>))"
     r"[ \t+]{0,4}(?:%20){0,2}\[?b?(?:\\{0,3}(?P<quote>[\"'])|%2[27])?"
 )
 """What stands between a header's name and its value: as on the wire, as a dict or a list of pairs, percent-encoded."""
 
 _AUTHORIZATION = re.compile(
-    r"authorization" + _HEADER_GAP + r"(?!\[REDACTED:)(?:(?P<scheme>[A-Za-z][A-Za-z0-9-]{1,31})(?:[ \t+]{1,4}|(?:%20){1,2}))?",
+    r"authorization"
+    + _HEADER_GAP
+    + r"(?!\[REDACTED:)(?:(?P<scheme>[A-Za-z][A-Za-z0-9-]{1,31})(?:[ \t+]{1,4}|(?:%20){1,2}))?",
     re.ASCII | re.IGNORECASE,
 )
-_SCHEMES_OF_PARAMETERS = frozenset({"digest", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "oauth", "hawk", "signature", "mac"})
+_SCHEMES_OF_PARAMETERS = frozenset(
+    {"digest", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "oauth", "hawk", "signature", "mac"}
+)
 _SCHEMES_OF_ONE_TOKEN = frozenset(
     {"basic", "bearer", "token", "negotiate", "ntlm", "apikey", "api-key", "key", "sharedkey", "sharedkeylite", "jwt", "dpop",
      "googlelogin", "sso-key", "zoho-oauthtoken", "genie-key", "privatetoken", "splunk", "bot", "discogs", "snowflake"}
@@ -91,10 +93,12 @@ def _authorization(text: str, start: int, stop: int) -> Span | None:
     position = head.end()
     if scheme in _SCHEMES_OF_PARAMETERS:
         return _parameters(text, position)
+    if head["comma"] and not scheme:
+        return None  # a list of header names
     if scheme and scheme not in _SCHEMES_OF_ONE_TOKEN:
         # Not a scheme: a sentence ("authorization: access denied"), unless a quote or a token says otherwise.
         value = _CREDENTIAL.match(text, position)
-        if head["quote"] and value is not None and _SECRET_SHAPE.match(value[0]) and len(value[0]) >= 8:
+        if head["quote"] and value is not None and is_shaped(value[0], 8):
             return value.span()
         return _lone_credential(text, head.start("scheme"), quoted=False)
     return _lone_credential(text, position, quoted=bool(head["quote"] or scheme))
@@ -111,10 +115,13 @@ def _parameters(text: str, position: int) -> Span | None:
 
 def _lone_credential(text: str, position: int, *, quoted: bool) -> Span | None:
     value = _CREDENTIAL.match(text, position)
-    if value is None or value[0].startswith((MASK_OPENING, "{", "$", "%s", "%(", "*")) or text[value.end() : value.end() + 1] == "(":
+    if (
+        value is None
+        or value[0].startswith((MASK_OPENING, "{", "$", "%s", "%(", "*"))
+        or text[value.end() : value.end() + 1] == "("
+    ):
         return None
-    plausible = len(value[0]) >= 8 if not quoted else len(value[0]) >= 4
-    if not plausible or not (quoted or _SECRET_SHAPE.match(value[0])):
+    if len(value[0]) < 4 or not (quoted or is_shaped(value[0], 8)):
         return None
     return None if value[0].lower() in {"none", "null", "undefined", "authentication", "credentials"} else value.span()
 
@@ -153,7 +160,9 @@ _USERINFO = re.compile(
 )
 _LONGEST_USERINFO = 1_300
 _MOST_DOUBLE_SLASHES = 3
-_PLACEHOLDER = re.compile(r"[\[{<*$%](?:[^\s]{0,64}[\]}>*)sd])?\Z|\*{1,64}\Z|x{3,64}\Z|\.{3}\Z|password\Z|pass\Z", re.ASCII | re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"[\[{<*$%](?:[^\s]{0,64}[\]}>*)sd])?\Z|\*{1,64}\Z|x{3,64}\Z|\.{3}\Z|password\Z|pass\Z", re.ASCII | re.IGNORECASE
+)
 
 
 def _url_password(text: str, start: int, stop: int) -> Span | None:
@@ -174,7 +183,13 @@ def _url_password(text: str, start: int, stop: int) -> Span | None:
 _BASE64 = "[A-Za-z0-9+/]"
 
 RULES = (
-    Rule("private-key", "PEM or PGP private key, also with \\n escapes or cut off", ("-----BEGIN ",), _private_key, in_code=True),
+    Rule(
+        "private-key",
+        "PEM or PGP private key, also with \\n escapes or cut off",
+        ("-----BEGIN ",),
+        _private_key,
+        in_code=True,
+    ),
     Rule(
         "jwt",
         "JSON Web Token",
@@ -198,7 +213,7 @@ RULES = (
         "Bearer token",
         ("bearer ", "bearer%20", "bearer+"),
         matching(
-            r"bearer(?:[ \t+]{1,4}|%20)(?P<secret>[A-Za-z0-9._~+/-]{8,}={0,2})(?!=?\")",
+            r"bearer(?:[ \t+]{1,4}|%20)(?!\w{1,32}=\\?\")(?P<secret>[A-Za-z0-9._~+/-]{8,}={0,2})",
             flags=re.IGNORECASE,
             accept=_is_not_a_word,
         ),

@@ -42,20 +42,26 @@ def quoted_value(text: str, position: int) -> Value | None:
 
 def closing_quote(text: str, start: int, quote: str) -> tuple[int, bool]:
     """Where the closing quote stands. Without one the value ends with its line: better too much than a part of it."""
-    line_end = text.find("\n", start)
-    limit = len(text) if line_end < 0 or len(quote.lstrip("\\")) == 3 else line_end
-    position = text.find(quote, start, limit)
+    position = text.find(quote, start)
     while position >= 0 and _is_escaped(text, start, position, quote):
-        position = text.find(quote, position + 1, limit)
-    if quote[0] == "\\":
-        bare = text.find(quote[-1], start, limit if position < 0 else position)
-        while bare >= 0 and bare > start and text[bare - 1] == "\\":
-            bare = text.find(quote[-1], bare + 1, limit if position < 0 else position)
+        position = text.find(quote, position + 1)
+    if quote[0] == "\\":  # an unescaped quote ends what is around the value, and so the value
+        bare = _bare_quote(text, start, position, quote[-1])
         position = bare if bare >= 0 else position
-    if position >= 0:
+    line_end = text.find("\n", start, position if position >= 0 else len(text))
+    if position >= 0 and (line_end < 0 or len(quote) == 3):
         return position, True
-    cut_repr = text.find(_INPUT_TYPE, start, limit)
-    return (cut_repr if cut_repr >= 0 else limit), False
+    line_end = line_end if line_end >= 0 else len(text)
+    cut_repr = text.find(_INPUT_TYPE, start, line_end)
+    return (cut_repr if cut_repr >= 0 else line_end), False
+
+
+def _bare_quote(text: str, start: int, end: int, quote: str) -> int:
+    limit = end if end >= 0 else len(text)
+    bare = text.find(quote, start, limit)
+    while bare >= 0 and bare > start and text[bare - 1] == "\\":
+        bare = text.find(quote, bare + 1, limit)
+    return bare
 
 
 def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
@@ -113,20 +119,27 @@ def _goes_on(text: str, position: int, character: str) -> bool:
 
 _PLACEHOLDER = re.compile(
     r"(?:none|null|nil|true|false|undefined|nan|unset|unknown|missing|empty|redacted|hidden|masked|omitted|required|optional|filtered|n/?a"
-    r"|[*•·#.?_-]{1,4096}|x{3,4096}|<[^>]{0,256}>?|\{[^}]{0,256}\}?|\$\{?\{?[A-Za-z_ ][\w. -]{0,128}\}{0,2}|\$\([^)]{0,128}\)?"
+    r"|[*•·#.?_-]{1,512}|x{3,512}|<[^>]{0,256}>?|\{[^}]{0,256}\}?|\$\{?\{?[A-Za-z_ ][\w. -]{0,128}\}{0,2}|\$\([^)]{0,128}\)?"
     r"|%[sdr]|%\(\w{1,64}\)[sdr]?|:\w{1,64}|\[\w{1,32}\]?|(?:your|my|the)[-_ ][\w -]{1,64}|os\.environ.{0,128}|process\.env.{0,128}"
     r"|0x[0-9a-f]{1,16}|\((?:no|not|un)[\w ]{1,64}\))\Z",
     re.IGNORECASE,
 )
-_ANNOTATION = re.compile(r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)\b", re.IGNORECASE)
-_CODE = re.compile(r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,128}[(\[]", re.ASCII)
+_ANNOTATION = re.compile(
+    r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)\b", re.IGNORECASE
+)
+_CODE = re.compile(
+    r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,128}[(\[]",
+    re.ASCII,
+)
 _SENTENCE = re.compile(
     r"\b(?:required|blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired|must|cannot|can't|may not|should"
     r"|(?:is|was|does|do|are|has|have) not|didn't|doesn't|isn't|wasn't|mismatch|not (?:match|allowed|found|set|provided|supported|a|an))\b",
     re.IGNORECASE,
 )
 _SHAPED = re.compile(r"(?=\S*[A-Za-z])(?=\S*[0-9])|\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z])|\S{20}", re.ASCII)
-_ALGORITHM = re.compile(r"(?:sha|md|utf|rs|hs|es|ps|base|aes|rsa|ed|v|line|col|python|py|http|oauth)-?[0-9./]{1,8}\Z", re.IGNORECASE)
+_ALGORITHM = re.compile(
+    r"(?:sha|md|utf|rs|hs|es|ps|base|aes|rsa|ed|v|line|col|python|py|http|oauth)-?[0-9./]{1,8}\Z", re.IGNORECASE
+)
 _STARTS_SENTENCE = frozenset(
     "a an and any are as at auth be been but by can cannot contains could did do does ensure enter error exceeds expected expired expires "
     "failed field for format from got had has have if in incorrect input into invalid is it its length may mismatch missing must need needs "
@@ -134,12 +147,20 @@ _STARTS_SENTENCE = frozenset(
     "unexpected unknown use used using valid value values was were when which will with wrong you your authentication authorization "
     "revoked malformed unauthorized denied refused rejected reset".split()
 )
+_NAME_OR_PATTERN = re.compile(
+    r"[A-Za-z]+(?:[_-][A-Za-z]+)+\Z|#[0-9A-Fa-f]{3,8}\Z|[0-9]+(?:\.[0-9]+)+\Z|.*(?:\[\^|\(\?|\]\+|\]\*|\\[wWdDsS])|.*\s\Z",
+    re.ASCII | re.DOTALL,
+)
+_FIELD = re.compile(r"\{[^{}]{0,128}\}|%(?:\(\w{1,64}\))?[sdr]", re.ASCII)
+_LONGEST_WORD = 64
 _WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)?\Z", re.ASCII)
 
 
 def is_placeholder(value: str) -> bool:
     """Whether it stands for a value: a mask, `None`, `***`, `<hidden>`, `{password}`, `$PASSWORD`, `%s`."""
-    return value.startswith(MASK_OPENING) or len(value) <= 4096 and _PLACEHOLDER.match(value) is not None
+    if value.startswith(MASK_OPENING) or _PLACEHOLDER.match(value) is not None:
+        return True
+    return ("{" in value or "%" in value) and not any(map(str.isalnum, _FIELD.sub("", value)))
 
 
 def is_sentence(value: str) -> bool:
@@ -147,14 +168,19 @@ def is_sentence(value: str) -> bool:
     return " " in value and len(value) <= 512 and _SENTENCE.search(value) is not None
 
 
-def is_code(text: str, value: Value) -> bool:
-    """Whether an unquoted value is an expression: `self.password`, `get_token(…)`."""
-    return _CODE.match(text, value.start) is not None
+def is_name_or_pattern(value: str) -> bool:
+    """Whether it is a constant of a program: `send_message`, `X-Auth-Token`, a colour, an OID, a regular expression."""
+    return _NAME_OR_PATTERN.match(value) is not None
 
 
-def is_annotation(text: str, value: Value) -> bool:
+def is_code(text: str, position: int) -> bool:
+    """Whether the unquoted value that begins here is an expression: `self.password`, `get_token(…)`."""
+    return _CODE.match(text, position) is not None
+
+
+def is_annotation(text: str, position: int) -> bool:
     """Whether what follows a colon is a type: `password: str`."""
-    return _ANNOTATION.match(text, value.start) is not None
+    return _ANNOTATION.match(text, position) is not None
 
 
 def is_shaped(value: str, shortest: int = 6) -> bool:
@@ -165,9 +191,10 @@ def is_shaped(value: str, shortest: int = 6) -> bool:
 def reads_on(text: str, value: Value) -> bool:
     """Whether the value is the first word of a sentence: `is required`, `must be set`, `field missing`."""
     word = text[value.start : value.end]
-    if _WORD.match(word) is None:
+    if len(word) > _LONGEST_WORD or _WORD.match(word) is None:
         return False
     if word.lower() in _STARTS_SENTENCE:
         return True
     following = text[value.end : value.end + 2]
-    return word.islower() and following[:1] == " " and following[1:].isalpha()
+    one_case = word.islower() or word[1:].islower() or word.isupper()
+    return one_case and following[:1] == " " and following[1:].islower()

@@ -50,14 +50,14 @@ def run(args: argparse.Namespace) -> int:
     try:
         redactor = Redactor(disable=args.disable, enable=args.enable, keys=args.key)
     except ValueError as error:
-        print(f"errorsink redact: --{error}", file=sys.stderr)
+        print(f"errorsink redact: {error}", file=sys.stderr)
         return 2
     data = sys.stdin.buffer.read(MOST_BYTES + 1)
     text = data[:MOST_BYTES].decode("utf-8", "replace")
     redacted = redactor.redact(text)
     too_long = len(data) > MOST_BYTES
-    sys.stdout.write(redacted[:-OVERLAP] if too_long else redacted)
-    sys.stdout.flush()
+    sys.stdout.buffer.write((redacted[:-OVERLAP] if too_long else redacted).encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
     _print_counts(redactor.counts())
     if too_long:
         print(f"errorsink redact: only the first {MOST_BYTES:,} bytes were read", file=sys.stderr)
