@@ -51,7 +51,7 @@ lint: $(VENV)/.group-lint-$(STATE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.group-lint-$(STATE) $(VENV)/.group-test-$(STATE)
+types: $(foreach group,lint test bench,$(VENV)/.group-$(group)-$(STATE))
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 

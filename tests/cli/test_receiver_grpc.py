@@ -66,9 +66,11 @@ def test_what_is_no_otlp_is_an_invalid_argument(running: Running, channel: grpc.
     assert running.inbox.logs == [LOG]
 
 
-def test_a_message_over_the_limit_is_refused(channel: grpc.Channel) -> None:
-    """20 MiB is the limit, as over HTTP."""
-    assert _send(channel, b"\0" * (20 * 1024 * 1024 + 1)) is grpc.StatusCode.RESOURCE_EXHAUSTED
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip], ids=["plain", "gzip"])
+def test_a_message_over_the_limit_is_refused(channel: grpc.Channel, compression: grpc.Compression) -> None:
+    """20 MiB is the limit, as over HTTP, for what is sent and for what it unpacks to."""
+    body = b"\0" * (20 * 1024 * 1024 + 1)
+    assert _send(channel, body, LOGS, compression) is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_one_protocol_may_be_left_out() -> None:

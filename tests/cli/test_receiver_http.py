@@ -218,6 +218,17 @@ def test_what_the_callback_raises_is_answered_with_500(capfd: pytest.CaptureFixt
     assert "RuntimeError: callback" in capfd.readouterr().err
 
 
+def test_a_client_that_asks_first_is_told_to_go_on(running: Running) -> None:
+    """`Expect: 100-continue` is answered before the body comes, as curl wants it for larger bodies."""
+    body = log_request(LOG).SerializeToString()
+    head = f"POST /v1/logs HTTP/1.1\r\nContent-Type: application/x-protobuf\r\nContent-Length: {len(body)}\r\n"
+    with socket.create_connection((running.receiver.host, running.receiver.http_port), timeout=10) as raw:
+        raw.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+        assert raw.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        raw.sendall(body)
+        assert _status_of(raw) == 200
+
+
 def test_stop_closes_idle_connections() -> None:
     """A kept-alive client notices at once that the receiver is gone."""
     with Receiver(Inbox(), grpc_port=None) as receiver:

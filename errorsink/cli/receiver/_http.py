@@ -139,6 +139,12 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._not_found()
 
+    def handle_expect_100(self) -> bool:
+        """A client that asks before it sends its body must not wait for the answer to the whole request."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Requests aren't logged; their records are the output."""
 
