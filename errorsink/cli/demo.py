@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import time
-from typing import NamedTuple, Sequence
+from typing import Mapping, NamedTuple, Sequence
 
 from errorsink._settings import environment
 from errorsink.cli._command import Subparsers
@@ -82,10 +82,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _run_program(target: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def environment_for(target: Mapping[str, str]) -> dict[str, str]:
+    """The environment of this process with errorsink's settings replaced by `target`, and UTF-8 output."""
     env = {name: value for name, value in environment().items() if not name.startswith(_OURS)}
     # A proxy of the environment must not be asked for an address of this machine.
     env.update(target, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1", PYTHONIOENCODING="utf-8", PYTHONUTF8="1")
+    return env
+
+
+def _run_program(target: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    env = environment_for(target)
     command = [sys.executable, "-m", "errorsink.cli._demo_program"]
     return subprocess.run(  # noqa: S603 - our own program
         command, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=_PROGRAM_SECONDS, check=False
