@@ -5,32 +5,51 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
+import shutil
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from tests.collectors.contract import CollectorUnavailable, Endpoints
-from tests.collectors.process import ServerProcess, free_ports
+from tests.collectors.json_lines import GrowingFile
+from tests.collectors.process import DidNotStart, ServerProcess, free_ports
 from tests.collectors.received import ReceivedEvent, ReceivedLink, ReceivedLog, ReceivedSpan, Scope, Value
 
+_STARTS = 3
 
-class Listen:
-    """`errorsink listen --json` on ports of its own. Its output is kept over restarts."""
+
+class ListenServer:
+    """The process, and the file of its output, which is kept over restarts. A `Server`."""
 
     name = "listen"
-    datadog = None
+    datadog: str | None = None
 
-    def __init__(self, directory: Path) -> None:
-        """Keeps its output in `directory`. CollectorUnavailable where the extra `otel` isn't installed."""
-        if importlib.util.find_spec("grpc") is None:
-            raise CollectorUnavailable("errorsink listen needs the extra errorsink[otel]")
-        grpc, http = free_ports(2)
-        self.endpoints = Endpoints(f"http://127.0.0.1:{grpc}", f"http://127.0.0.1:{http}")
-        self._output = directory / "listen.jsonl"
-        options = ["--json", "--grpc-port", str(grpc), "--http-port", str(http)]
-        self._process = ServerProcess(
-            [sys.executable, "-m", "errorsink", "listen", *options], [grpc, http], self._output
-        )
+    def __init__(self) -> None:
+        self._directory = Path(tempfile.mkdtemp(prefix="listen-"))
+        output = self._directory / "output.jsonl"
+        self._logs = GrowingFile(output, lambda line: [_log(fields) for fields in _fields(line, "log")])
+        self._spans = GrowingFile(output, lambda line: [_span(fields) for fields in _fields(line, "span")])
+        try:
+            self._first_start(output)
+        except BaseException:
+            self.close()
+            raise
+
+    def _first_start(self, output: Path) -> None:
+        """Starts it on free ports, and on others if somebody else has taken one meanwhile."""
+        for attempt in range(1, _STARTS + 1):
+            grpc, http = free_ports(2)
+            self.endpoints = Endpoints(f"http://127.0.0.1:{grpc}", f"http://127.0.0.1:{http}")
+            options = ["--json", "--grpc-port", str(grpc), "--http-port", str(http)]
+            command = [sys.executable, "-m", "errorsink", "listen", *options]
+            self._process = ServerProcess(command, [grpc, http], output)
+            try:
+                return self._process.start()
+            except DidNotStart as error:
+                if attempt == _STARTS:
+                    raise CollectorUnavailable(f"errorsink listen did not start: {error}") from error
+        return None
 
     @property
     def running(self) -> bool:
@@ -43,14 +62,16 @@ class Listen:
         self._process.stop()
 
     def close(self) -> None:
-        self.stop()
-        self._output.unlink(missing_ok=True)
+        """Stops it and removes its file."""
+        if hasattr(self, "_process"):
+            self._process.stop()
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def all_logs(self) -> list[ReceivedLog]:
-        return [_log(fields) for fields in self._lines("log")]
+        return self._logs.records()
 
     def all_spans(self) -> list[ReceivedSpan]:
-        return [_span(fields) for fields in self._lines("span")]
+        return self._spans.records()
 
     def all_datadog_logs(self) -> list[ReceivedLog]:
         return []
@@ -58,14 +79,20 @@ class Listen:
     def report(self) -> str:
         return self._process.report()
 
-    def _lines(self, signal: str) -> Iterator[dict[str, Any]]:
-        """The whole lines of one signal; what it says on standard error is in the same file."""
-        written = self._output.read_text("utf-8") if self._output.exists() else ""
-        for line in written[: written.rfind("\n") + 1].splitlines():
-            if line.startswith("{"):
-                fields: dict[str, Any] = json.loads(line)
-                if fields.pop("signal") == signal:
-                    yield fields
+
+def start_listen() -> ListenServer:
+    """Starts the project's own collector. CollectorUnavailable where the extra `otel` isn't installed."""
+    if importlib.util.find_spec("grpc") is None:
+        raise CollectorUnavailable("errorsink listen needs the extra: pip install 'errorsink[otel]'")
+    return ListenServer()
+
+
+def _fields(line: bytes, signal: str) -> list[dict[str, Any]]:
+    """The fields of a line of this signal; none of other lines, such as those of standard error."""
+    if not line.startswith(b"{"):
+        return []
+    fields: dict[str, Any] = json.loads(line)
+    return [fields] if fields.pop("signal") == signal else []
 
 
 def _log(fields: dict[str, Any]) -> ReceivedLog:
