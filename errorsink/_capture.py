@@ -8,6 +8,7 @@ by: facts are read through the slots of the built-in types.
 from __future__ import annotations
 
 import _thread
+import builtins
 import os
 import sys
 import threading
@@ -17,6 +18,7 @@ from types import TracebackType
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from errorsink import _classify, _context, _normalize
+from errorsink._classify import ClassFacts
 from errorsink._normalize import RAW_TEXT
 from errorsink._trace import Place, call_site, walk
 from errorsink.model import MAX_CAUSES
@@ -79,20 +81,23 @@ class Snapshot(NamedTuple):
     level: Any
     handling: Any
     thread_id: int
-    thread_name: str
-    trace: tuple[int, int, int] | None
-    context: dict[str, Any] | None
-    attributes: dict[str, Any] | None
-    fingerprint: str | None
-    code: Any
-    control_flow: bool
-    owner: str | None
-    attempt: int | None
-    recovered: bool | None
-    previous: tuple[int, int] | None
+    thread_name: str = ""
+    trace: tuple[int, int, int] | None = None
+    context: dict[str, Any] | None = None
+    attributes: dict[str, Any] | None = None
+    fingerprint: str | None = None
+    code: Any = None
+    control_flow: bool = False
+    owner: str | None = None
+    attempt: int | None = None
+    recovered: bool | None = None
+    previous: tuple[int, int] | None = None
+    """Time and number of the earlier report of this object, where it was reported as handled."""
 
 
-_new_snapshot = tuple.__new__
+_new_link = _new_snapshot = tuple.__new__
+"""A named tuple's own constructor takes four times as long."""
+_NOTHING_ELSE = tuple(Link._field_defaults.values())
 _dict_of: Callable[[BaseException], dict[str, Any]] = BaseException.__dict__["__dict__"].__get__
 _traceback_of: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _cause_of: Callable[[BaseException], BaseException | None] = BaseException.__dict__["__cause__"].__get__
@@ -143,11 +148,13 @@ def take(
     given_traceback: TracebackType | None = None
     if type(error) is tuple and len(error) == 3:
         error, given_traceback = _unpack(error)
-    if issubclass(type(error), BaseException):
+    cls = type(error)
+    if issubclass(cls, BaseException):
         facts = _facts(error)  # type: ignore[arg-type]
-        link = _link(error, facts, given_traceback, thread)  # type: ignore[arg-type]
-        code = _classify.raw_code(error, facts)  # type: ignore[arg-type]
-        control_flow = _classify.is_control_flow(error, link.type)  # type: ignore[arg-type]
+        kind = _classify.facts_of(cls)
+        link = _link(error, kind, facts, given_traceback)  # type: ignore[arg-type]
+        code = _classify.raw_code(error, kind, facts)  # type: ignore[arg-type]
+        control_flow = kind.control_flow
         previous = _mark(facts, error, now, number, handling)
     else:
         link = Link(UNKNOWN_TYPE, _normalize.text(error), call_site(sys._getframe(1)))
@@ -187,10 +194,7 @@ def bare(error: object, level: str, handling: str) -> Snapshot:
     """The least that can be said of a report whose capture failed: the class, and where it was reported."""
     link = Link(_normalize.type_name(type(error)), "<capture failed>", call_site(sys._getframe(1)))
     number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
-    nothing = (None,) * 8
-    return Snapshot(
-        number, time_ns(), link, level, handling, _thread.get_ident(), "", *nothing[:5], False, *nothing[:4]
-    )
+    return Snapshot(number, time_ns(), link, level, handling, _thread.get_ident())
 
 
 def _unpack(triple: tuple[Any, Any, Any]) -> tuple[object, TracebackType | None]:
@@ -229,21 +233,20 @@ def reported_as(error: BaseException) -> str | None:
 # ------------------------------------------------------------------------------------------------- chain and group
 
 
-def _link(error: BaseException, facts: dict[str, Any], traceback: TracebackType | None, thread: int) -> Link:
+def _link(error: BaseException, kind: ClassFacts, facts: dict[str, Any], traceback: TracebackType | None) -> Link:
     """The exception and all that it shows: in the common case nothing behind it, no group, no notes."""
-    cls = type(error)
     own = _traceback_of(error)
     places = walk(own if own is not None else traceback)
     if not places:
         places = call_site(sys._getframe(1))
-    simple = (
-        _cause_of(error) is None
-        and (_context_of(error) is None or _suppresses(error))
+    if (
+        (_context_of(error) is None or _suppresses(error))
+        and _cause_of(error) is None
+        and not kind.is_syntax_error
         and "__notes__" not in facts
-        and not issubclass(cls, _shapes())
-    )
-    if simple:
-        return Link(_normalize.type_name(cls), _normalize.message(error), places)
+        and not issubclass(type(error), _group_types())
+    ):
+        return _new_link(Link, (kind.name, _normalize.message(error), places, *_NOTHING_ELSE))
     return _Walker().chain(error, places, 0)
 
 
@@ -325,21 +328,15 @@ class _Walker:
         return link._replace(children=tuple(children), more_children=size - len(children))
 
 
+_NATIVE_GROUPS: tuple[type, ...] = tuple(filter(None, [getattr(builtins, "BaseExceptionGroup", None)]))
+
+
 def _group_types() -> tuple[type, ...]:
-    native = getattr(sys.modules["builtins"], "BaseExceptionGroup", None)
-    if native is not None:
-        return (native,)
+    """The classes of exception groups; on 3.10 the backport's, which may be imported at any time."""
+    if _NATIVE_GROUPS:
+        return _NATIVE_GROUPS
     backport = getattr(sys.modules.get("exceptiongroup"), "BaseExceptionGroup", None)
     return (backport,) if backport is not None else ()
-
-
-_NATIVE_GROUPS = bool(_group_types()) and sys.version_info >= (3, 11)
-_NATIVE_SHAPES: tuple[type, ...] = (SyntaxError, *_group_types())
-
-
-def _shapes() -> tuple[type, ...]:
-    """Exceptions with a shape of their own; on 3.10 the backport of groups may be imported at any time."""
-    return _NATIVE_SHAPES if _NATIVE_GROUPS else (SyntaxError, *_group_types())
 
 
 def _members(error: BaseException) -> tuple[Sequence[BaseException], int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Callable
 
-from errorsink import _capture, _classify, _normalize
+from errorsink import _capture, _classify
 from errorsink._api import report_error
 
 __all__ = ["Switch", "report_uncaught"]
@@ -25,7 +25,7 @@ def report_uncaught(error: object, traceback: TracebackType | None, **attributes
     if not issubclass(type(error), BaseException):
         return
     exception: BaseException = error  # type: ignore[assignment]
-    if _classify.is_control_flow(exception, _normalize.type_name(type(exception))):
+    if _classify.facts_of(type(exception)).control_flow:
         return
     if _capture.reported_as(exception) not in (None, "handled"):
         return
