@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import Callable, Protocol, TypeVar
+from typing import TYPE_CHECKING, Callable, Protocol, TypeVar
 
-from tests.collectors.received import ReceivedLog, ReceivedSpan
+if TYPE_CHECKING:
+    # For its types alone: the fixtures must load where protobuf is not installed.
+    from tests.collectors.received import ReceivedLog, ReceivedSpan
 
 T = TypeVar("T")
 

@@ -45,7 +45,9 @@ func NewConfiguration() *Configuration { return &Configuration{} }
 type APIClient struct{ Configuration *Configuration }
 
 // NewAPIClient returns a client that can do nothing.
-func NewAPIClient(configuration *Configuration) *APIClient { return &APIClient{Configuration: configuration} }
+func NewAPIClient(configuration *Configuration) *APIClient {
+	return &APIClient{Configuration: configuration}
+}
 
 // Unused is the error of whatever would call Datadog.
 type Unused struct{}
