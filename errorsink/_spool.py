@@ -113,7 +113,7 @@ class Spool:
         """
         while limit > 0:
             # A look first, which waits for nobody: most of the time there is nothing to claim.
-            free = self._read(lambda db: rows.free_owners(db, sink, self._owner.token, self._is_free))
+            free = self._read(lambda db: rows.free_owners(db, sink, self._is_free))
             taken = self._write(functools.partial(self._take, sink, free, limit)) if free else []
             records = self._readable(sink, taken)
             if records or not taken:
@@ -231,7 +231,8 @@ class Spool:
         return token
 
     def _is_free(self, owner: str) -> bool:
-        return owner == rows.UNOWNED or is_gone(self._directory, owner)
+        """Whether others may take what carries this token; what is ours stays, even where its lock was lost."""
+        return owner == rows.UNOWNED or (owner != self._owner.token and is_gone(self._directory, owner))
 
     def _readable(self, sink: str, taken: Sequence[rows.Row]) -> list[ErrorRecord]:
         """The records of these rows; a row that holds none is removed, and told of."""

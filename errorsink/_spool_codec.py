@@ -149,7 +149,7 @@ def _attributes(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError
     attributes: dict[str, Any] = {}
-    for key, item in value.items():
+    for key, item in cast("dict[str, Any]", value).items():
         with contextlib.suppress(TypeError, ValueError):
             attributes[key] = _unpacked(item)
     return attributes

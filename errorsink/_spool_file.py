@@ -193,8 +193,8 @@ class SpoolFile:
         (pages,) = database.execute("PRAGMA page_count").fetchone()
         (free,) = database.execute("PRAGMA freelist_count").fetchone()
         surplus = max(pages - self.max_pages, min(free - max(pages // 2, 64), 512))
-        if surplus > 0:  # `fetchall`, since each step gives back one page.
-            database.execute(f"PRAGMA incremental_vacuum({surplus})").fetchall()
+        for _ in range(surplus):  # One at a time: `execute` takes one step of a statement that has no columns.
+            database.execute("PRAGMA incremental_vacuum(1)")
 
     def checkpoint(self, database: sqlite3.Connection) -> None:
         """After a transaction: empties a log that has grown, unless a sibling is at work; the next call does then."""

@@ -89,7 +89,10 @@ def expel(
         known.update({holder: is_free(holder) for holder in owners if holder not in known})
         if all(map(known.__getitem__, owners)):
             expelled.append((seq,))
-            dropped += [Dropped(record_id, sink, reason, holder == owner) for _, record_id, _, sink, holder in entries]
+            dropped += [
+                Dropped(record_id, sink, reason, holder == owner != UNOWNED)
+                for _, record_id, _, sink, holder in entries
+            ]
             pages -= -(-entries[0][2] // PAGE)
             if pages <= 0:
                 break
@@ -99,12 +102,12 @@ def expel(
     return dropped
 
 
-def free_owners(database: sqlite3.Connection, sink: str, owner: str, is_free: Callable[[str], bool]) -> list[str]:
+def free_owners(database: sqlite3.Connection, sink: str, is_free: Callable[[str], bool]) -> list[str]:
     """The tokens under which this sink has rows that may be taken. Each step is one look into the index."""
     free: list[str] = []
     (holder,) = database.execute("SELECT min(owner) FROM pending WHERE sink = ?", (sink,)).fetchone()
     while holder is not None:
-        if holder != owner and is_free(holder):
+        if is_free(holder):
             free.append(holder)
         following = "SELECT min(owner) FROM pending WHERE sink = ? AND owner > ?"
         (holder,) = database.execute(following, (sink, holder)).fetchone()

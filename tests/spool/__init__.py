@@ -1,0 +1,1 @@
+"""The spool: durability, ownership between processes, forks, damage and bounds."""
