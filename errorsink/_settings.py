@@ -55,11 +55,10 @@ class Setting(Generic[T]):
 
 
 def _shown(value: object) -> str:
-    """A bad value for a diagnostic: bounded, on one line, without the password of a URL."""
+    """A bad value for a diagnostic: bounded, on one line, without what may be a URL's password."""
     text = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else f"a {type(value).__name__}"
-    scheme, separator, rest = text.partition("://")
-    if separator and "@" in rest:
-        text = f"{scheme}://…@{rest.rpartition('@')[2]}"
+    if "@" in text:  # what stands before it may be a user and a password
+        text = f"'…@{text.rpartition('@')[2]}"
     return text if len(text) <= 80 else text[:79] + "…"
 
 
