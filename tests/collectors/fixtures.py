@@ -30,7 +30,13 @@ def _rotel() -> Server:
     return start_rotel()
 
 
-STARTERS: dict[str, Callable[[], Server]] = {"otelcol": _otelcol, "rotel": _rotel}
+def _listen() -> Server:
+    from tests.collectors.listen import start_listen
+
+    return start_listen()
+
+
+STARTERS: dict[str, Callable[[], Server]] = {"listen": _listen, "otelcol": _otelcol, "rotel": _rotel}
 """Every implementation by its name; the `collector` fixture runs a test once with each."""
 
 _NO = {"", "0", "false", "no", "off"}

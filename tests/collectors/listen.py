@@ -5,79 +5,34 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
-import shutil
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
-from tests.collectors.contract import CollectorUnavailable, Endpoints
+from tests.collectors.contract import CollectorUnavailable
 from tests.collectors.json_lines import GrowingFile
-from tests.collectors.process import DidNotStart, ServerProcess, free_ports
 from tests.collectors.received import ReceivedEvent, ReceivedLink, ReceivedLog, ReceivedSpan, Scope, Value
+from tests.collectors.server import ProcessServer
 
-_STARTS = 3
 
-
-class ListenServer:
+class ListenServer(ProcessServer):
     """The process, and the file of its output, which is kept over restarts. A `Server`."""
 
     name = "listen"
-    datadog: str | None = None
 
     def __init__(self) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="listen-"))
-        output = self._directory / "output.jsonl"
-        self._logs = GrowingFile(output, lambda line: [_log(fields) for fields in _fields(line, "log")])
-        self._spans = GrowingFile(output, lambda line: [_span(fields) for fields in _fields(line, "span")])
-        try:
-            self._first_start(output)
-        except BaseException:
-            self.close()
-            raise
+        super().__init__()
+        self._logs = GrowingFile(self.output, lambda line: [_log(fields) for fields in _fields(line, "log")])
+        self._spans = GrowingFile(self.output, lambda line: [_span(fields) for fields in _fields(line, "span")])
 
-    def _first_start(self, output: Path) -> None:
-        """Starts it on free ports, and on others if somebody else has taken one meanwhile."""
-        for attempt in range(1, _STARTS + 1):
-            grpc, http = free_ports(2)
-            self.endpoints = Endpoints(f"http://127.0.0.1:{grpc}", f"http://127.0.0.1:{http}")
-            options = ["--json", "--grpc-port", str(grpc), "--http-port", str(http)]
-            command = [sys.executable, "-m", "errorsink", "listen", *options]
-            self._process = ServerProcess(command, [grpc, http], output)
-            try:
-                return self._process.start()
-            except DidNotStart as error:
-                if attempt == _STARTS:
-                    raise CollectorUnavailable(f"errorsink listen did not start: {error}") from error
-        return None
-
-    @property
-    def running(self) -> bool:
-        return self._process.running
-
-    def start(self) -> None:
-        self._process.start()
-
-    def stop(self) -> None:
-        self._process.stop()
-
-    def close(self) -> None:
-        """Stops it and removes its file."""
-        if hasattr(self, "_process"):
-            self._process.stop()
-        shutil.rmtree(self._directory, ignore_errors=True)
+    def command(self, ports: list[int]) -> list[str]:
+        options = ["--json", "--grpc-port", str(ports[0]), "--http-port", str(ports[1])]
+        return [sys.executable, "-m", "errorsink", "listen", *options]
 
     def all_logs(self) -> list[ReceivedLog]:
         return self._logs.records()
 
     def all_spans(self) -> list[ReceivedSpan]:
         return self._spans.records()
-
-    def all_datadog_logs(self) -> list[ReceivedLog]:
-        return []
-
-    def report(self) -> str:
-        return self._process.report()
 
 
 def start_listen() -> ListenServer:

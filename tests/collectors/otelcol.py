@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 import uuid
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,14 @@ from typing import Any
 from tests.collectors.contract import CollectorUnavailable, Endpoints, wait_until
 from tests.collectors.json_lines import GrowingFile
 from tests.collectors.otelcol_build import otelcol_binary
-from tests.collectors.process import START_TIMEOUT, DidNotStart, ServerProcess, free_ports
+from tests.collectors.process import START_TIMEOUT
 from tests.collectors.received import ReceivedLog, ReceivedSpan, logs_of_json, spans_of_json
+from tests.collectors.server import ProcessServer, url
 
-_STARTS = 3
 _REFUSING = b"Refusing data"
 
 
-class OtelcolServer:
+class OtelcolServer(ProcessServer):
     """The process, and the files to which it writes all that arrives. A `Server`.
 
     Beside its open OTLP endpoints it has guarded ones, which ask for `Authorization: Bearer` with `token`, and
@@ -32,58 +30,30 @@ class OtelcolServer:
     """
 
     name = "otelcol"
+    port_count = 7
 
     def __init__(self, binary: Path) -> None:
         self.token = uuid.uuid4().hex
-        self._directory = Path(tempfile.mkdtemp(prefix="otelcol-"))
-        self._logs = GrowingFile(self._directory / "logs.jsonl", logs_of_json)
-        self._spans = GrowingFile(self._directory / "spans.jsonl", spans_of_json)
-        self._datadog_logs = GrowingFile(self._directory / "datadog.jsonl", logs_of_json)
-        try:
-            self._first_start(binary)
-        except BaseException:
-            self.close()
-            raise
+        self._binary = binary
+        super().__init__()
+        self._logs = GrowingFile(self.directory / "logs.jsonl", logs_of_json)
+        self._spans = GrowingFile(self.directory / "spans.jsonl", spans_of_json)
+        self._datadog_logs = GrowingFile(self.directory / "datadog.jsonl", logs_of_json)
 
-    def _first_start(self, binary: Path) -> None:
-        """Starts it on free ports, and on others if somebody else has taken one meanwhile."""
-        for attempt in range(1, _STARTS + 1):
-            ports = free_ports(7)
-            self.endpoints, self.guarded, self.refusing = (
-                Endpoints(_url(ports[first]), _url(ports[first + 1])) for first in (0, 2, 4)
-            )
-            self.datadog: str | None = _url(ports[6])
-            config = self._directory / "config.yaml"
-            # JSON is YAML.
-            config.write_text(json.dumps(_config(ports, self.token, self._directory), indent=2))
-            command = [str(binary), "--config", str(config)]
-            self._process = ServerProcess(command, ports, self._directory / "output.log")
-            try:
-                return self.start()
-            except DidNotStart as error:
-                if attempt == _STARTS:
-                    raise CollectorUnavailable(f"the OpenTelemetry Collector did not start: {error}") from error
-        return None
-
-    @property
-    def running(self) -> bool:
-        return self._process.running
+    def command(self, ports: list[int]) -> list[str]:
+        self.guarded = Endpoints(url(ports[2]), url(ports[3]))
+        self.refusing = Endpoints(url(ports[4]), url(ports[5]))
+        self.datadog = url(ports[6])
+        config = self.directory / "config.yaml"
+        # JSON is YAML.
+        config.write_text(json.dumps(_config(ports, self.token, self.directory), indent=2))
+        return [str(self._binary), "--config", str(config)]
 
     def start(self) -> None:
-        output = self._directory / "output.log"
-        written = output.stat().st_size if output.exists() else 0
-        self._process.start()
+        written = self.output.stat().st_size if self.output.exists() else 0
+        super().start()
         # The memory limiter takes data until it has looked at the memory for the first time.
-        assert wait_until(lambda: _REFUSING in output.read_bytes()[written:], START_TIMEOUT), self.report()
-
-    def stop(self) -> None:
-        self._process.stop()
-
-    def close(self) -> None:
-        """Stops it and removes its files."""
-        if hasattr(self, "_process"):
-            self._process.stop()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        assert wait_until(lambda: _REFUSING in self.output.read_bytes()[written:], START_TIMEOUT), self.report()
 
     def all_logs(self) -> list[ReceivedLog]:
         return self._logs.records()
@@ -94,17 +64,10 @@ class OtelcolServer:
     def all_datadog_logs(self) -> list[ReceivedLog]:
         return self._datadog_logs.records()
 
-    def report(self) -> str:
-        return self._process.report()
-
 
 def start_otelcol() -> OtelcolServer:
     """Builds the Collector if need be and starts it. CollectorUnavailable if this machine can't."""
     return OtelcolServer(otelcol_binary())
-
-
-def _url(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
 
 
 def _config(ports: list[int], token: str, directory: Path) -> dict[str, Any]:
