@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from errorsink.sinks import Outcome
 from errorsink_otel._config import Target
 
-__all__ = ["accepted", "http_answer", "network_failure", "retry_after"]
+__all__ = ["accepted", "http_answer", "network_failure", "retry_after", "unencodable"]
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 LONGEST_WAIT = 86_400.0
@@ -101,6 +101,12 @@ def network_failure(target: Target, error: BaseException) -> Outcome:
     if isinstance(cause, OSError) and cause.strerror:
         return Outcome.retry("network", f"{target.shown} can't be reached: {cause.strerror}")
     return Outcome.retry("network", f"{target.shown} gave no answer ({type(cause).__name__})")
+
+
+def unencodable(error: Exception | None = None) -> Outcome:
+    """A batch that can't be written: halved until the record that can't be is alone, and rejected."""
+    cause = f" ({type(error).__name__})" if error is not None else ""
+    return Outcome.too_large("encoding", f"a record can't be written in protobuf{cause}")
 
 
 def _root(error: BaseException) -> BaseException:

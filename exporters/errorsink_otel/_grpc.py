@@ -16,7 +16,7 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from opentelemetry.exporter.otlp.proto.grpc.version import __version__ as exporter_version
 
 from errorsink.sinks import Outcome
-from errorsink_otel._answers import LONGEST_WAIT, accepted
+from errorsink_otel._answers import LONGEST_WAIT, accepted, unencodable
 from errorsink_otel._config import Target
 
 __all__ = ["GrpcExporter"]
@@ -69,8 +69,8 @@ class GrpcExporter:
         """One call, with a deadline of `timeout` seconds."""
         try:
             request = self._encode(batch)
-        except (TypeError, ValueError) as error:
-            return Outcome.too_large("encoding", f"a record can't be written in protobuf ({type(error).__name__})")
+        except Exception as error:  # noqa: BLE001  # the encoder raises Exception itself for what it doesn't know
+            return unencodable(error)
         channel = self._opened()
         try:
             answer = self._stub(channel).Export(request, timeout=timeout, metadata=self._metadata)

@@ -16,7 +16,7 @@ from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.version import __version__ as exporter_version
 
 from errorsink.sinks import Outcome
-from errorsink_otel._answers import accepted, http_answer, network_failure
+from errorsink_otel._answers import accepted, http_answer, network_failure, unencodable
 from errorsink_otel._config import Target
 from errorsink_otel._deadline import DeadlineAdapter, deadline
 
@@ -133,8 +133,11 @@ class HttpExporter:
         self._session.outcome = None
         self._session.sent = len(batch)
         with deadline(timeout):
-            self._exporter.export(batch)
-        return self._session.outcome or Outcome.too_large("encoding", "a record can't be written in protobuf")
+            try:
+                self._exporter.export(batch)
+            except Exception as error:  # noqa: BLE001  # of its encoder: the session itself raises nothing
+                return unencodable(error)
+        return self._session.outcome or unencodable()
 
     def close(self) -> None:
         self._session.close()

@@ -146,10 +146,7 @@ def check(texts: tuple[str, ...], attributes: Mapping[str, AttributeValue]) -> i
     size = _OVERHEAD + sum(len(text.encode()) for text in texts)
     for key, value in attributes.items():
         size += len(key.encode()) + 8
-        if isinstance(value, (str, int, float)):
-            size += _size(value)
-        else:
-            size += sum(map(_size, value))
+        size += sum(map(_size, value)) if isinstance(value, (list, tuple)) else _size(value)
     return size
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable, Generic, Mapping, Protocol, Sequence, TypeVar
+from typing import Any, Callable, Generic, Protocol, Sequence, TypeVar
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
@@ -50,7 +50,7 @@ class Pipeline(Generic[T]):
         self._target = resolve(config, signal)
         self._scope = InstrumentationScope("errorsink", version)
         with quiet():
-            self._resource = Resource.create(resource_attributes(config.settings))
+            self._resource = Resource.create(resource_attributes(config))
             self._exporter = self._transport(wire, version)
 
     def _transport(self, wire: Wire[T], version: str) -> Exporter:
@@ -72,9 +72,15 @@ class Pipeline(Generic[T]):
         self._exporter.close()
 
 
-def resource_attributes(settings: Mapping[str, Any]) -> dict[str, str]:
+def resource_attributes(config: SinkConfig) -> dict[str, str]:
     """The resource's attributes that are set, and a service's name in any case."""
-    attributes = dict(pair for pair in parse_pairs(settings.get("otel_resource_attributes") or "") if pair)
+    settings = config.settings
+    attributes: dict[str, str] = {}
+    for number, pair in enumerate(parse_pairs(settings.get("otel_resource_attributes") or ""), 1):
+        if pair is None:
+            config.diagnose(f"OTEL_RESOURCE_ATTRIBUTES: pair {number} is not key=value; it is left out")
+        else:
+            attributes[pair[0]] = pair[1]
     service = settings.get("otel_service_name") or attributes.get("service.name") or settings.get("entrypoint")
     attributes["service.name"] = service or _program()
     return attributes

@@ -14,12 +14,11 @@ from typing import Generator
 
 from opentelemetry.context import attach, detach, set_value
 
-__all__ = ["quiet"]
+__all__ = ["building", "quiet"]
 
 _LOGGERS = (
     "opentelemetry.util.re",
     "opentelemetry.attributes",
-    "opentelemetry.sdk.resources",
     "opentelemetry.exporter.otlp.common.http",
     "opentelemetry.exporter.otlp.proto.common._internal",
     "opentelemetry.exporter.otlp.proto.http._common",
@@ -35,12 +34,31 @@ _LOGGERS = (
 _inside: ContextVar[bool] = ContextVar("errorsink_otel_inside", default=False)
 
 
+_DETECTORS = "opentelemetry.sdk.resources"
+"""They run in threads of their own, where no context tells whose work it is."""
+
+_builders = 0
+
+
 def _is_foreign(_record: logging.LogRecord) -> bool:
     return not _inside.get()
 
 
 for _name in _LOGGERS:
     logging.getLogger(_name).addFilter(_is_foreign)
+
+logging.getLogger(_DETECTORS).addFilter(lambda _record: not _builders)
+
+
+@contextmanager
+def building() -> Generator[None, None, None]:
+    """The SDK is imported and a resource made: what is wrong with its variables is told by us, and once."""
+    global _builders
+    _builders += 1
+    try:
+        yield
+    finally:
+        _builders -= 1
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from errorsink.model import ErrorRecord
 from errorsink.sinks import Item, Outcome, SinkConfig
 from errorsink_otel._config import SignalName
 from errorsink_otel._provider import application_provider
+from errorsink_otel._quiet import building
 from errorsink_otel._threadless import build
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class OtelSink(Generic[T]):
 
     def _own(self) -> Pipeline[T]:
         if self._pipeline is None:
-            self._pipeline = build(self._new_pipeline)
+            with building():
+                self._pipeline = build(self._new_pipeline)
         return self._pipeline
 
     def _new_pipeline(self) -> Pipeline[T]:

@@ -12,7 +12,6 @@ from typing import Any, Callable, TypeVar
 __all__ = ["build"]
 
 T = TypeVar("T")
-E = TypeVar("E", bound="_Inline")
 
 
 class _Inline:
@@ -21,7 +20,7 @@ class _Inline:
     def __init__(self, max_workers: int | None = None) -> None:
         pass
 
-    def __enter__(self: E) -> E:
+    def __enter__(self) -> "_Inline":  # noqa: PYI034, UP037  # typing.Self came with Python 3.11
         return self
 
     def __exit__(self, *_exc_info: object) -> None:
@@ -45,7 +44,7 @@ def build(make: Callable[[], T]) -> T:
         return make()
     except RuntimeError:
         module: Any = concurrent.futures
-        before = vars(module).get("ThreadPoolExecutor")  # absent until somebody asks for it
+        before: Any = vars(concurrent.futures).get("ThreadPoolExecutor")  # absent until somebody asks for it
         module.ThreadPoolExecutor = _Inline
         try:
             return make()
