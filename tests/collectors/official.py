@@ -13,11 +13,12 @@ from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExport
 from opentelemetry.exporter.otlp.proto.http import Compression as HttpCompression
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as HttpLogExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpSpanExporter
-from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, StatusCode, TraceFlags
 
 from tests.collectors.contract import Endpoints
@@ -61,18 +62,7 @@ class Sender:
         """Sends one log, and returns when it was sent or has failed."""
         provider = LoggerProvider(resource=Resource(RESOURCE), shutdown_on_exit=False)
         provider.add_log_record_processor(SimpleLogRecordProcessor(self.log_exporter()))
-        provider.get_logger(*SCOPE).emit(
-            LogRecord(
-                timestamp=START,
-                observed_timestamp=END,
-                context=trace.set_span_in_context(NonRecordingSpan(PARENT)),
-                severity_number=SeverityNumber.ERROR,
-                severity_text="ERROR",
-                body="it broke",
-                attributes=ATTRIBUTES,
-                event_name="exception",
-            )
-        )
+        provider.get_logger(*SCOPE).emit(_record())
         provider.shutdown()
 
     def span(self) -> SpanContext:
@@ -112,6 +102,24 @@ class Sender:
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
         return tuple((name.lower(), value) for name, value in (self.headers or {}).items())
+
+
+def one_log() -> ReadableLogRecord:
+    """The log, ready for an exporter."""
+    return ReadableLogRecord(_record(), Resource(RESOURCE), InstrumentationScope(*SCOPE))
+
+
+def _record() -> LogRecord:
+    return LogRecord(
+        timestamp=START,
+        observed_timestamp=END,
+        context=trace.set_span_in_context(NonRecordingSpan(PARENT)),
+        severity_number=SeverityNumber.ERROR,
+        severity_text="ERROR",
+        body="it broke",
+        attributes=ATTRIBUTES,
+        event_name="exception",
+    )
 
 
 _GRPC = {"none": grpc.Compression.NoCompression, "gzip": grpc.Compression.Gzip}

@@ -38,7 +38,7 @@ def otelcol_binary(environ: Mapping[str, str] = os.environ) -> Path:
     binary = cache_directory(environ) / f"otelcol-{sources_hash()}"
     if binary.exists():
         return binary
-    if shutil.which("go") is None:
+    if shutil.which("go", path=environ.get("PATH")) is None:
         raise CollectorUnavailable(f"no go command to build the OpenTelemetry Collector with; or set {BINARY_VARIABLE}")
     binary.parent.mkdir(parents=True, exist_ok=True)
     with locked(binary.with_suffix(".lock")):
