@@ -178,7 +178,7 @@ def _places(view: bytes, literal: bytes) -> Iterator[tuple[int, int, int]]:
     position = view.find(literal)
     while position >= 0:
         yield position, -size, size
-        position = view.find(literal, position + size)
+        position = view.find(literal, position + 1)
 
 
 def united(hits: Iterable[Hit]) -> list[Hit]:

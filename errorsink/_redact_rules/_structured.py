@@ -154,7 +154,7 @@ def _set_cookie(text: str, start: int, stop: int) -> Span | None:
 
 _PORT = r"[0-9]{1,5}(?:[/?#\s\"'\\)\],]|\Z)"
 _USERINFO = re.compile(
-    r"//(?P<user>[^\s/:@\"'<>?#]{0,256}):(?!" + _PORT + r")(?!\[REDACTED:)"
+    r"//(?P<user>[^\s/:@\"'<>?#\[\]]{0,256}):(?!" + _PORT + r")(?!\[REDACTED:)"
     r"(?P<secret>[^\s\"'<>@]{1,1024}(?:@[^\s\"'<>@/?#]{1,256}(?=@)){0,4})@(?=[\w\[.*{%-])",
     re.ASCII,
 )
