@@ -120,7 +120,10 @@ class FaultyGrpcServer:
             raise AssertionError(f"{len(self._requests)} of {count} calls arrived within {timeout} s: {self._requests}")
 
     def listen(self) -> None:
-        """Listens again, on the same port, after `stop_listening`."""
+        """Listens again, on the same port, after `stop_listening`.
+
+        A gRPC client of this process that has met the closed port comes back after its back-off, about a second.
+        """
         assert self._server is None, "the server listens already"
         server = grpc.server(self._threads, options=SERVER_OPTIONS)
         server.add_generic_rpc_handlers(
