@@ -139,14 +139,19 @@ def _own(record: ErrorRecord, time_ms: int | None) -> dict[str, Any]:
 
 
 def _trace(trace_id: str, span_id: str) -> dict[str, Any]:
-    """The trace's ids in both notations: Datadog's decimal 64 bits, and OpenTelemetry's hexadecimal digits."""
+    """The trace's ids in both notations: Datadog's decimal 64 bits, and OpenTelemetry's hexadecimal digits.
+
+    The names stay whole, as Datadog's tracers write them into logs: what stands between reads them by these names.
+    """
     try:
         low, span = int(trace_id[-16:], 16), int(span_id, 16)
     except ValueError:
         return {}
     return {
-        "dd": {"trace_id": str(low), "span_id": str(span)},
-        "otel": {"trace_id": trace_id, "span_id": span_id},
+        "dd.trace_id": str(low),
+        "dd.span_id": str(span),
+        "otel.trace_id": trace_id,
+        "otel.span_id": span_id,
     }
 
 
