@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from errorsink import _settings
-from errorsink._settings import Settings, truthy
+from errorsink._settings import PROVIDER_GATES, Settings, closes, encoded, raw_environment, variable
 
 __all__ = ["closed", "override"]
 
 _ESSENTIAL = (Settings.essential_traffic_only.env, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
-_ALL = _settings.encoded((*_settings.PROVIDER_GATES, Settings.provider_gates.env, Settings.disable.env, *_ESSENTIAL))
+_LIST = encoded(Settings.provider_gates.env)
+_GATES = (
+    *((encoded(name), f"provider:{name}") for name in PROVIDER_GATES),
+    (encoded(Settings.disable.env), "disabled"),
+    *((encoded(name), "essential-traffic") for name in _ESSENTIAL),
+)
+"""Variables by their encoded names, in the order in which they are asked."""
+_ALL = frozenset({_LIST, *(key for key, _ in _GATES)})
 
 _overrides: dict[str, Any] = {}
 
@@ -25,32 +31,31 @@ def override(settings: Mapping[str, Any]) -> None:
 
 def closed() -> str | None:
     """The reason why nothing may be kept or sent now; None when all gates are open."""
-    if not _overrides and not _settings.sets_any(_ALL):
+    environment = raw_environment()
+    if environment.keys().isdisjoint(_ALL) and not _overrides:
         return None
-    return _closed_by()
+    if _overrides or _LIST in environment:
+        return _closed_by_settings()
+    for key, reason in _GATES:
+        if key in environment and closes(environment[key]):
+            return reason
+    return None
 
 
-def _closed_by() -> str | None:
-    for name in _provider_gates():
-        if truthy(_settings.variable(name)):
+def _closed_by_settings() -> str | None:
+    """The same where the list of gates was replaced, or code has set one."""
+    listed = variable(Settings.provider_gates.env)
+    providers = Settings.provider_gates.default if listed is None else Settings.provider_gates.parse(listed)
+    for name in _overrides.get(Settings.provider_gates.name, providers):
+        if _is_set(name):
             return f"provider:{name}"
-    if _flag(Settings.disable.name, (Settings.disable.env,)):
+    if _overrides.get(Settings.disable.name, _is_set(Settings.disable.env)):
         return "disabled"
-    if _flag(Settings.essential_traffic_only.name, _ESSENTIAL):
+    if _overrides.get(Settings.essential_traffic_only.name, any(map(_is_set, _ESSENTIAL))):
         return "essential-traffic"
     return None
 
 
-def _provider_gates() -> tuple[str, ...]:
-    row = Settings.provider_gates
-    if row.name in _overrides:
-        names: tuple[str, ...] = _overrides[row.name]
-        return names
-    listed = _settings.variable(row.env)
-    return row.default if listed is None else row.parse(listed)
-
-
-def _flag(name: str, variables: tuple[str, ...]) -> bool:
-    if name in _overrides:
-        return bool(_overrides[name])
-    return any(truthy(_settings.variable(variable)) for variable in variables)
+def _is_set(name: str) -> bool:
+    value = variable(name)
+    return value is not None and closes(value)
