@@ -8,7 +8,7 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING, Mapping, NamedTuple
 
-from errorsink import _capture, _gates, _ring, _selflog, _settings
+from errorsink import _capture, _exit, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
 from errorsink._ledger import Account
 from errorsink._normalize import in_user_code
@@ -60,8 +60,12 @@ _overrides: dict[str, object] = {}
 _shut_down: list[bool] = []
 _running: dict[str, Pipeline] = {}
 """The pipeline in force, under one key, so that the first of two racing reports wins without a lock."""
+_pipelines: list[Pipeline] = []
+"""All that were in force in this process and may still have threads."""
 _abandoned: list[Pipeline] = []
 """The parent's pipelines in a forked child: never used, never freed, since their sinks can't be closed here."""
+_held: dict[int, list[tuple[Pipeline, bool]]] = {}
+"""By thread: the pipelines that stand still for the fork that it is making."""
 _KEY = "pipeline"
 
 
@@ -135,7 +139,11 @@ def _not_accepted(account: dict[str, Tally], reason: str) -> Receipt:
 
 
 def _first_pipeline() -> Pipeline:
-    return _running.setdefault(_KEY, Pipeline(_settings.environment(), dict(_overrides)))
+    pipeline = Pipeline(_settings.environment(), dict(_overrides))
+    first = _running.setdefault(_KEY, pipeline)
+    if first is pipeline:
+        _pipelines.append(pipeline)
+    return first
 
 
 def configure(**settings: object) -> None:
@@ -158,11 +166,15 @@ def configure(**settings: object) -> None:
     _overrides.clear()
     _overrides.update(settings)
     before = _running.get(_KEY)
+    _pipelines.append(pipeline)
     _running[_KEY] = pipeline
     _shut_down.clear()
     _selflog.forget()
     if before is not None:
         before.shutdown(monotonic() + before.settings.shutdown_timeout)
+        for snapshot in before.leftovers():  # of threads that had got hold of the old one
+            pipeline.accept(snapshot)
+        _pipelines[:] = [one for one in _pipelines if not one.closed]
 
 
 def _check_redaction(settings: Settings) -> None:
@@ -241,17 +253,31 @@ def stats() -> Stats:
 
 
 def _at_exit() -> None:
+    _exit.begun[:] = [True]
     pipeline = _running.get(_KEY)
     if pipeline is not None:
         pipeline.drain_at_exit()
 
 
-def _in_child() -> None:
+def _before_fork() -> None:
+    _held[_thread.get_ident()] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
+
+
+def _after_fork_in_parent() -> None:
+    for pipeline, held in _held.pop(_thread.get_ident(), []):
+        pipeline.after_fork_in_parent(held)
+
+
+def _after_fork_in_child() -> None:
     """A forked child starts anew: no lock, thread, queue or count of its parent's. The ring stays."""
     global _counts
     _counts = _Counts()
-    _abandoned.extend(_running.values())
+    for pipeline in _pipelines:
+        pipeline.after_fork_in_child()
+    _abandoned.extend(_pipelines)
+    _pipelines.clear()
     _running.clear()
+    _held.clear()
     in_user_code.clear()
     _selflog.own_threads.clear()
     _selflog.forget()
@@ -260,4 +286,4 @@ def _in_child() -> None:
 
 atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

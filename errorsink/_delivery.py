@@ -404,6 +404,7 @@ class Delivery:
 
     def deliver_all(self, deadline: float) -> None:
         """Delivers what is queued in the calling thread, until the deadline."""
+        self._stop_at = None  # of the thread that did so before
         while len(self._queue) and self._clock() < deadline:
             self.deliver_batch(deadline)
 
@@ -411,6 +412,18 @@ class Delivery:
         """Ends the delivery thread once the queue is empty, or at the deadline."""
         with self._changed:
             self._stop_at = deadline
+            self._changed.notify_all()
+
+    def leave(self) -> None:
+        """What is queued and in the spool too is the spool's alone from now on."""
+        with self._changed:
+            kept: list[Entry] = []
+            for entry in self._queue.take(len(self._queue)):
+                if entry.stored:
+                    self.ledger.spilled.add(entry.record.id)
+                else:
+                    kept.append(entry)
+            self._queue.put_back(kept)
             self._changed.notify_all()
 
     def close(self) -> None:

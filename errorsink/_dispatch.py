@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from errorsink import _selflog
 from errorsink._capture import Snapshot
@@ -75,34 +74,11 @@ def _opened_spool(settings: Settings) -> Spool | None:
     except Exception as error:  # noqa: BLE001 - a folder that can't be used costs durability, not the reports
         _selflog.say("spool", f"the spool is off: {error}")
         return None
-    _fork_safe(spool)
     return spool
 
 
 def _tell_spool(text: str) -> None:
     _selflog.say(f"spool:{text}", text)
-
-
-_spool_in_use: list[Spool] = []
-
-
-def _each_spool(call: str) -> Callable[[], None]:
-    def run() -> None:
-        for spool in _spool_in_use:
-            getattr(spool, call)()
-
-    return run
-
-
-def _fork_safe(spool: Spool) -> None:
-    """A fork in the middle of SQLite's work would leave the child a broken copy: the spool is closed around it."""
-    if not _spool_in_use and hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=_each_spool("before_fork"),
-            after_in_parent=_each_spool("after_fork_in_parent"),
-            after_in_child=_each_spool("after_fork_in_child"),
-        )
-    _spool_in_use[:] = [spool]
 
 
 class Dispatcher:
@@ -123,7 +99,7 @@ class Dispatcher:
         self._random = Random()
         self._spool = _opened_spool(settings)
         self._expire_at = 0.0
-        self._threads: list[threading.Thread] = []
+        self._threads: dict[str, threading.Thread] = {}
         self._threaded = False
         self.deliveries: list[Delivery] = []
         self._candidates: list[Candidate] = candidates(settings, env)
@@ -139,8 +115,16 @@ class Dispatcher:
 
     def _start(self, delivery: Delivery) -> None:
         thread = threading.Thread(target=delivery.run, name=f"errorsink-{delivery.name}", daemon=True)
-        thread.start()
-        self._threads.append(thread)
+        try:
+            thread.start()
+        except RuntimeError as error:  # at exit, or at the system's limit: the render thread delivers
+            _selflog.debug(f"{delivery.name} gets no thread of its own: {error}")
+            return
+        self._threads[delivery.name] = thread
+
+    def _runs(self, delivery: Delivery) -> bool:
+        thread = self._threads.get(delivery.name)
+        return thread is not None and thread.is_alive()
 
     def _ask(self) -> None:
         """Builds the sinks that are wanted now; an auto sink may be wanted later, once a provider is set."""
@@ -161,6 +145,8 @@ class Dispatcher:
             self._ask()
         if self.deliveries:
             self.offer([record for taken in batch if (record := self._render(taken)) is not None])
+        if self._threaded and len(self._threads) < len(self.deliveries):
+            self.deliver_here(monotonic() + self._policy.send_timeout)
 
     def offer(self, records: Sequence[ErrorRecord]) -> None:
         """Offers records to the sinks that want them; where there is a spool, stores them first."""
@@ -215,23 +201,30 @@ class Dispatcher:
                 delivery.end_flush()
 
     def deliver_here(self, deadline: float) -> None:
-        """Delivers in the caller's thread, each sink within its share of the time that is left."""
-        for position, delivery in enumerate(self.deliveries):
-            share = (deadline - monotonic()) / (len(self.deliveries) - position)
+        """Delivers in the caller's thread what no other thread does, each sink within its share of the time left."""
+        idle = [delivery for delivery in self.deliveries if not self._runs(delivery)]
+        for position, delivery in enumerate(idle):
+            share = (deadline - monotonic()) / (len(idle) - position)
             delivery.deliver_all(monotonic() + share)
 
     def stop(self, deadline: float) -> bool:
-        """Ends the delivery threads by the deadline, and leaves what is in the spool to others; True when all ended."""
+        """Ends the delivery threads by the deadline; True when all ended."""
         for delivery in self.deliveries:
             delivery.stop(deadline)
-        for thread in self._threads:
+        for thread in self._threads.values():
             thread.join(max(deadline - monotonic(), 0))
-        if self._spool is not None:
-            try:
-                self._spool.release()
-            except Exception as error:  # noqa: BLE001 - the end of this process releases it all the same
-                _selflog.contain("spool", error)
-        return not any(thread.is_alive() for thread in self._threads)
+        return not any(thread.is_alive() for thread in self._threads.values())
+
+    def leave(self) -> None:
+        """Nothing is sent from here any more: what the spool has is for others to send, at once."""
+        if self._spool is None:
+            return
+        for delivery in self.deliveries:
+            delivery.leave()
+        try:
+            self._spool.release()
+        except Exception as error:  # noqa: BLE001 - the end of this process releases it all the same
+            _selflog.contain("spool", error)
 
     def close(self) -> None:
         """Closes the sinks and the spool."""
@@ -239,6 +232,19 @@ class Dispatcher:
             delivery.close()
         if self._spool is not None:
             self._spool.close()
+
+    def before_fork(self) -> None:
+        """A fork in the middle of SQLite's work would leave the child a broken copy: the spool is closed around it."""
+        if self._spool is not None:
+            self._spool.before_fork()
+
+    def after_fork_in_parent(self) -> None:
+        if self._spool is not None:
+            self._spool.after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        if self._spool is not None:
+            self._spool.after_fork_in_child()
 
     def accounts(self) -> dict[str, Account]:
         return {delivery.name: delivery.account() for delivery in self.deliveries}

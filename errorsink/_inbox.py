@@ -91,6 +91,8 @@ class Inbox:
             crowd = self._crowds.setdefault(key, _Crowd(snapshot))
         crowd.last_time_ns = snapshot.time_ns
         crowd.join()
+        if self._crowds.get(key) is not crowd:  # it was taken meanwhile, and nobody might look at it any more
+            self._retired.append(crowd)
 
     def _drop_oldest(self) -> None:
         try:
@@ -122,11 +124,11 @@ class Inbox:
                 taken.append(Taken(items.popleft(), 1, None))
         except IndexError:
             taken += self._take_crowds()
-        self.in_hand = sum(one.reports for one in taken)
+        self.in_hand += sum(one.reports for one in taken)
         return taken
 
     def _take_crowds(self) -> list[Taken]:
-        taken = [one for crowd in self._retired if (one := crowd.take()) is not None]
+        taken = [one for crowd in list(self._retired) if (one := crowd.take()) is not None]
         for key in list(self._crowds):
             crowd = self._crowds.pop(key)
             one = crowd.take()
@@ -156,13 +158,15 @@ class Inbox:
     @property
     def pending(self) -> int:
         """Reports that nobody has taken yet."""
-        waiting = sum(crowd.size.value - crowd.taken for crowd in [*self._crowds.values(), *self._retired])
+        crowds = {id(crowd): crowd for crowd in [*self._crowds.values(), *self._retired]}
+        waiting = sum(crowd.size.value - crowd.taken for crowd in crowds.values())
         return len(self._items) + waiting
 
 
 def _equality(snapshot: Snapshot) -> Any:
     """Equal for equal errors, as far as it can be told without rendering."""
     link = snapshot.link
+    handling = snapshot.handling if type(snapshot.handling) is str else None  # it may be any value, unhashable too
     if snapshot.fingerprint is not None:
-        return snapshot.fingerprint, snapshot.level, snapshot.handling
-    return link.type, tuple(link.places), snapshot.handling
+        return snapshot.fingerprint, handling
+    return link.type, tuple(link.places), handling

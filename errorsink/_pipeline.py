@@ -12,10 +12,9 @@ import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Callable, Mapping
 
-from errorsink import _selflog
+from errorsink import _exit, _selflog
 from errorsink._inbox import Inbox
 from errorsink._settings import Settings
-from errorsink._tally import Tally
 
 if TYPE_CHECKING:
     from errorsink._capture import Snapshot
@@ -29,8 +28,10 @@ RENDER_PAUSE = 0.02
 """Seconds that the render thread lets more reports come: a caller wakes it once in this time, not for each report."""
 RENDER_BATCH = 128
 """Snapshots that are rendered before they are handed on."""
-PATIENCE = 2.0
+PATIENCE = 5.0
 """Seconds that an uncaught error may wait for the sinks to be built, so that it is on disk when its report returns."""
+FORK_PATIENCE = 5.0
+"""Seconds that a fork may wait until the exporters are imported, which takes part of one second."""
 
 
 class Pipeline:
@@ -39,34 +40,42 @@ class Pipeline:
     def __init__(self, env: Mapping[str, str], overrides: Mapping[str, object]) -> None:
         self.settings, self._problems = Settings.load(env, overrides)
         self._env = env
-        self.recorded = Tally()
         self.accept: Callable[[Snapshot], None] = self._accept_first
         """Takes a snapshot. Which function this is says what state the pipeline is in."""
         self._unstarted = [True]
         self._inbox = Inbox(self.settings.queue_size)
-        self._building = threading.RLock()
+        self._work = threading.RLock()
+        """Held by the thread that builds, renders or offers, and around a fork."""
         self._dispatcher: Dispatcher | None = None
         self._progress = threading.Condition()
         self._handed_on = 0
         """Reports that have been taken from the inbox and offered to the sinks."""
         self._lost_and_told = 0
-        self._threaded = False
+        self._threaded = True
+        """False where no render thread could be started, and once it has ended."""
         self._ended = False
-        self._exit_at: float | None = None
+        self.closed = False
+        self._idle = True
+        """False while there may be threads of ours."""
+        self._visitors: list[int] = []
+        """The threads of the application that are inside, and may hold a lock."""
+        self._exit_left = self.settings.shutdown_timeout
+        """Seconds that the exit of the process may still wait for deliveries."""
 
     # --------------------------------------------------------------------------------------------- the caller's side
 
     def _accept_first(self, snapshot: Snapshot) -> None:
         """The first report: starts the render thread, or, at exit, delivers in this thread."""
-        self._accept_running(snapshot)
+        self._inbox.put(snapshot)
         try:
             self._unstarted.pop()
         except IndexError:  # another thread, or the report of a signal handler, is just doing it
+            self._keep_if_uncaught(snapshot)
             return
-        self._threaded = self._start_thread()
-        if not self._threaded:
+        if not self._start_thread():
+            self._threaded = False
             self.accept = self._accept_at_exit
-            self._finish_here()
+            self._deliver_at_exit()
         elif self.settings.spool_dir:
             self.accept = self._accept_durably
             self._keep_if_uncaught(snapshot)
@@ -74,32 +83,36 @@ class Pipeline:
             self.accept = self._accept_running
 
     def _accept_running(self, snapshot: Snapshot) -> None:
-        self.recorded.add()
         self._inbox.put(snapshot)
 
     def _accept_durably(self, snapshot: Snapshot) -> None:
         """With a spool, an uncaught error is on disk when its report returns: the process may be about to die."""
-        self._accept_running(snapshot)
+        self._inbox.put(snapshot)
         self._keep_if_uncaught(snapshot)
 
     def _accept_at_exit(self, snapshot: Snapshot) -> None:
         """After the exit has begun: what is reported now is delivered in the caller's thread."""
-        self._accept_running(snapshot)
-        self._finish_here()
+        self._inbox.put(snapshot)
+        self._deliver_at_exit()
 
     def _keep_if_uncaught(self, snapshot: Snapshot) -> None:
-        if snapshot.handling == "uncaught_exception" and _thread.get_ident() not in _selflog.own_threads:
-            self._wait_handed_on(self.recorded.value, monotonic() + PATIENCE)
+        if self.settings.spool_dir and snapshot.handling == "uncaught_exception":
+            self._wait_handed_on(monotonic() + PATIENCE)
 
     def _start_thread(self) -> bool:
         """Starts the render thread; False where no thread can be started any more, or none would be waited for."""
-        if self._exit_at is not None or not threading.main_thread().is_alive():
+        if _exit.begun:
             return False
-        _drain_when_child_exits(self)
+        try:
+            _exit.drain_when_child_ends(self, self.drain_at_exit)
+        except Exception as error:  # noqa: BLE001 - another version of multiprocessing; its children have to flush
+            _selflog.contain("multiprocessing", error)
+        self._idle = False
         try:
             # Not threading.Thread: its start() takes locks that an interrupted start() of the application may hold.
             _thread.start_new_thread(self._render, ())
         except RuntimeError:
+            self._idle = True
             return False
         return True
 
@@ -109,7 +122,8 @@ class Pipeline:
         thread = _thread.get_ident()
         _selflog.own_threads.add(thread)
         try:
-            self._dispatcher_built(threaded=True)
+            with self._work:
+                self._dispatcher_built().start()
             while not self._ended:
                 if not self._hand_on():
                     self._inbox.wait()
@@ -124,58 +138,61 @@ class Pipeline:
 
     def _hand_on(self) -> bool:
         """Renders and dispatches what is in the inbox; False when there was nothing."""
-        dispatcher = self._dispatcher_built()
-        if dispatcher is None:
-            return False
-        batch = self._inbox.take(RENDER_BATCH)
-        if batch:
-            dispatcher.dispatch(batch)
-        with self._progress:
-            self._handed_on += self._inbox.handed_on()
-            self._progress.notify_all()
-        return bool(batch)
+        with self._work:
+            dispatcher = self._dispatcher_built()
+            with self._progress:  # so that `_wait_handed_on` finds each report in one place, and in one alone
+                batch = self._inbox.take(RENDER_BATCH)
+            if batch:
+                dispatcher.dispatch(batch)
+            with self._progress:
+                self._handed_on += self._inbox.handed_on()
+                self._progress.notify_all()
+            return bool(batch)
 
-    def _dispatcher_built(self, *, threaded: bool = False, patience: float = -1) -> Dispatcher | None:
-        """The dispatcher, built by the first thread that needs it; None when that took too long."""
-        if not self._building.acquire(timeout=patience):
-            return None
-        try:
-            if self._dispatcher is None:
-                _selflog.verbose = self.settings.debug
-                for problem in self._problems:
-                    _selflog.say(f"setting:{problem}", problem)
-                from errorsink._dispatch import Dispatcher  # lazy: all that the caller's thread doesn't need
+    def _dispatcher_built(self) -> Dispatcher:
+        """The dispatcher, built by the first thread that needs it."""
+        if self._dispatcher is None:
+            _selflog.verbose = self.settings.debug
+            for problem in self._problems:
+                _selflog.say(f"setting:{problem}", problem)
+            from errorsink._dispatch import Dispatcher  # lazy: all that the caller's thread doesn't need
 
-                self._dispatcher = Dispatcher(self.settings, self._env)
-                _selflog.clean = self._dispatcher.redactor.redact
-                if threaded:
-                    self._dispatcher.start()
-            return self._dispatcher
-        finally:
-            self._building.release()
+            self._dispatcher = Dispatcher(self.settings, self._env)
+            _selflog.clean = self._dispatcher.redactor.redact
+        return self._dispatcher
 
     # ------------------------------------------------------------------------------------ flush, shutdown and stats
 
     def flush(self, deadline: float) -> bool:
         """Waits until all that was recorded before is delivered, filtered or rejected; False at the deadline."""
-        if not self.recorded.value:
+        if self._unstarted:
             return True
         if _thread.get_ident() in _selflog.own_threads:
             return False  # a finaliser on a thread of the SDK: that thread can't wait for itself
-        target = self.recorded.value
-        if not self._threaded:
-            return self._finish_here(deadline)
-        handed_on = self._wait_handed_on(target, deadline)
-        dispatcher = self._dispatcher
-        settled = dispatcher is not None and dispatcher.wait_settled(deadline)
-        return handed_on and settled and not self._lost_anything()
+        if sys.is_finalizing() and not (self._idle and set(self._visitors) <= {_thread.get_ident()}):
+            return False  # a thread that isn't run any more may have kept a lock
+        self._visitors.append(_thread.get_ident())
+        try:
+            handed_on = self._wait_handed_on(deadline)
+            if not self._threaded:
+                return self._finish_here(deadline)
+            dispatcher = self._dispatcher
+            settled = dispatcher is not None and dispatcher.wait_settled(deadline)
+            return handed_on and settled and not self._lost_anything()
+        finally:
+            self._visitors.remove(_thread.get_ident())
 
-    def _wait_handed_on(self, target: int, deadline: float) -> bool:
+    def _wait_handed_on(self, deadline: float) -> bool:
+        """Waits until the render thread has offered to the sinks what is in the inbox now."""
+        if _thread.get_ident() in _selflog.own_threads:
+            return False
         self._inbox.hurry()
         with self._progress:
-            while self._handed_on + self._inbox.dropped.value < target:
+            target = self._handed_on + self._inbox.in_hand + self._inbox.pending
+            dropped = self._inbox.dropped.value
+            while self._handed_on + self._inbox.dropped.value - dropped < target:
                 wait = deadline - monotonic()
-                if wait <= 0:
+                if wait <= 0 or not self._threaded:
                     return False
                 self._progress.wait(wait)
         return True
@@ -188,30 +205,51 @@ class Pipeline:
         before, self._lost_and_told = self._lost_and_told, lost
         return lost > before
 
-    def _finish_here(self, deadline: float | None = None) -> bool:
-        """Renders and delivers in the calling thread; True when nothing is left."""
-        if deadline is None:
-            deadline = self._exit_at if self._exit_at is not None else monotonic() + self.settings.shutdown_timeout
-        if self._threaded:  # at the end of the interpreter no thread runs any more, and one may have kept a lock
-            return not sys.is_finalizing() and self.flush(deadline)
-        dispatcher = self._dispatcher_built(patience=max(deadline - monotonic(), 0))
-        if dispatcher is None:
+    def _finish_here(self, deadline: float) -> bool:
+        """Renders and delivers in the calling thread, where no thread does; True when nothing is left."""
+        if self.closed:
+            return self._all_settled(monotonic())
+        if not self._work.acquire(timeout=max(deadline - monotonic(), 0)):
             return False
-        while self._hand_on():
-            pass
-        dispatcher.deliver_here(deadline)
-        return dispatcher.wait_settled(monotonic())
+        thread = _thread.get_ident()
+        _selflog.own_threads.add(thread)  # a finaliser that comes back here leaves it to the loop below
+        try:
+            dispatcher = self._dispatcher_built()
+            while self._hand_on() and monotonic() < deadline:
+                pass
+            dispatcher.deliver_here(deadline)
+            while self._inbox.pending and monotonic() < deadline:
+                self._hand_on()
+                dispatcher.deliver_here(deadline)
+        finally:
+            _selflog.own_threads.discard(thread)
+            self._work.release()
+        return self._all_settled(deadline)
+
+    def _all_settled(self, deadline: float) -> bool:
+        settled = self._dispatcher is None or self._dispatcher.wait_settled(deadline)
+        return settled and not self._inbox.pending and not self._lost_anything()
 
     def shutdown(self, deadline: float) -> bool:
         """Flushes, ends the threads and closes the sinks, all by the deadline."""
         flushed = self.flush(deadline)
-        if self._end_threads(deadline) and self._dispatcher is not None:
-            self._dispatcher.close()
+        ended = self._end_threads(deadline)
+        if self._dispatcher is not None and not self.closed:
+            self._dispatcher.leave()
+            if ended:
+                self._dispatcher.close()
+        self.closed = self.closed or ended
         return flushed
+
+    def leftovers(self) -> list[Snapshot]:
+        """After `shutdown`: what was accepted too late to be handed on."""
+        return [taken.snapshot for taken in self._inbox.take(self.settings.queue_size)] if self.closed else []
 
     def _end_threads(self, deadline: float) -> bool:
         """Ends the SDK's threads; False where one is still busy at the deadline: it ends with the process."""
         self._ended = True
+        if self._unstarted:
+            return True
         self._inbox.hurry()
         with self._progress:
             while self._threaded:
@@ -219,17 +257,51 @@ class Pipeline:
                 if wait <= 0:
                     return False
                 self._progress.wait(wait)
-        return self._dispatcher is None or self._dispatcher.stop(deadline)
+        self._idle = self._dispatcher is None or self._dispatcher.stop(deadline)
+        return self._idle
+
+    # ----------------------------------------------------------------------------------------------- exit and fork
 
     def drain_at_exit(self) -> None:
-        """The process ends: delivers what it can by the deadline; what is reported later is delivered at once."""
-        if self._exit_at is None:
-            self._exit_at = monotonic() + self.settings.shutdown_timeout
-        if self._unstarted:
+        """The process ends: delivers what it can in time; what is reported later is delivered at once."""
+        if self._unstarted or self.closed:
             return
-        self.flush(self._exit_at)
+        deadline = monotonic() + self._exit_left
+        self._deliver_at_exit()
         self.accept = self._accept_at_exit
-        self._end_threads(self._exit_at)
+        if self._end_threads(deadline) and self._inbox.pending:
+            self._deliver_at_exit()
+        self._exit_left = max(min(self._exit_left, deadline - monotonic()), 0)
+
+    def _deliver_at_exit(self) -> None:
+        """A flush within what the exit may still wait: one limit for all deliveries together, however late they are."""
+        begin = monotonic()
+        try:
+            self.flush(begin + self._exit_left)
+        finally:
+            self._exit_left = max(self._exit_left - (monotonic() - begin), 0)
+
+    def before_fork(self) -> bool:
+        """Waits a while until no thread of ours imports anything or is in the spool: True where none is.
+
+        A module that is being imported while another thread forks is never complete in the child, and whoever
+        imports it there waits for ever.
+        """
+        held = self._work.acquire(timeout=FORK_PATIENCE)
+        if self._dispatcher is not None:
+            self._dispatcher.before_fork()
+        return held
+
+    def after_fork_in_parent(self, held: bool) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.after_fork_in_parent()
+        if held:
+            self._work.release()
+
+    def after_fork_in_child(self) -> None:
+        """This is the parent's pipeline now: all that is left to do is to let go of what only the parent may hold."""
+        if self._dispatcher is not None:
+            self._dispatcher.after_fork_in_child()
 
     def renderer(self) -> Renderer:
         """A renderer with this pipeline's redaction, for what is read from the ring."""
@@ -256,11 +328,3 @@ class Pipeline:
             )
             for name, account in self._dispatcher.accounts().items()
         }
-
-
-def _drain_when_child_exits(pipeline: Pipeline) -> None:
-    """Children of multiprocessing (and of its twin billiard) end without atexit, but run their own finalizers."""
-    for name in ("multiprocessing", "billiard"):
-        process, util = sys.modules.get(f"{name}.process"), sys.modules.get(f"{name}.util")
-        if process is not None and util is not None and getattr(process, "_parent_process", None) is not None:
-            util.Finalize(None, pipeline.drain_at_exit, exitpriority=-100)

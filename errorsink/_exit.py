@@ -1,0 +1,63 @@
+"""How the end of the process makes itself known.
+
+A process ends with `atexit`, a child of multiprocessing with finalizers of its own, and a first report may be made
+when that has begun already.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from types import FrameType
+from typing import Any, Callable
+
+__all__ = ["begun", "drain_when_child_ends"]
+
+_FORKERS = ("multiprocessing", "billiard", "multiprocess")
+"""multiprocessing and its twins: Celery's, and the one with dill."""
+
+
+def _imported_too_late() -> bool:
+    """True where an exit callback imports errorsink for the first time: what it registers isn't called any more.
+
+    `threading` knows whether the main thread has ended, unless it is itself imported only now; then the stack tells:
+    in an exit callback no module is being run below.
+    """
+    main = threading.main_thread()
+    if main.ident != threading.get_ident():
+        return False
+    if not main.is_alive():
+        return True
+    modules = list(sys.modules)
+    if modules.index("threading") < modules.index(__package__ or "errorsink"):
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name not in ("<module>", "_run_module_as_main", "_find_and_load")
+
+
+begun: list[bool] = [True] if _imported_too_late() else []
+"""Not empty once the exit has begun, as far as errorsink is concerned: nobody will wait for a new thread's work."""
+
+
+def drain_when_child_ends(owner: object, drain: Callable[[], object]) -> None:
+    """Calls `drain` at the end of a child of multiprocessing, which ends without `atexit`.
+
+    A child of a fork server may get here before it knows that it is one, so the end is looked after once more when
+    it learns of it.
+    """
+    process = os.getpid()
+    for name in _FORKERS:
+        util, processes = sys.modules.get(f"{name}.util"), sys.modules.get(f"{name}.process")
+        if util is None or processes is None:
+            continue
+
+        def register(_owner: object, util: Any = util) -> None:
+            if os.getpid() == process:
+                util.Finalize(None, drain, exitpriority=-100)
+
+        if type(processes.current_process()).__name__ != "_MainProcess":
+            register(owner)
+        util.register_after_fork(owner, register)
