@@ -48,7 +48,8 @@ class Spool:
 
         Args:
             directory: on a local disk; network file systems have no shared memory for SQLite's log.
-            max_bytes: what the database and its log may take together.
+            max_bytes: what the database and its log may take together, from 1,000,000 up; with less, the log of a
+                single transaction may be more than that.
             max_age: seconds that a record is kept.
             diagnose: told what the user should know; never of a record's content.
             clock: seconds since the epoch, for `max_age`.

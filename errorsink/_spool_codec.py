@@ -131,7 +131,7 @@ def _word(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 def _items(value: Any) -> Any:
     if not isinstance(value, list):
         raise TypeError
-    return value
+    return cast(Any, value)
 
 
 def _frame(values: Any) -> Frame:

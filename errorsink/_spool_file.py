@@ -14,10 +14,10 @@ import stat
 import time
 from typing import Callable
 
-from errorsink._spool_lock import exclusive
+from errorsink._spool_lock import POLL, exclusive
 from errorsink.errors import HarnessError
 
-__all__ = ["PAGE", "SpoolError", "SpoolFile", "is_damage"]
+__all__ = ["PAGE", "SpoolError", "SpoolFile", "is_damage", "wait_until"]
 
 LAYOUT = 1
 NAME = f"spool-{LAYOUT}.sqlite3"
@@ -31,6 +31,7 @@ _SETTINGS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA synchronous = NORMAL",
+    "PRAGMA wal_autocheckpoint = 0",  # `SpoolFile.checkpoint` does it, by the limit that is ours.
 )
 _NEW_FILE = (f"PRAGMA page_size = {PAGE}", "PRAGMA auto_vacuum = INCREMENTAL")
 _SCHEMA = (
@@ -74,7 +75,7 @@ class SpoolFile:
         self._diagnose = diagnose
         self._identity: os.stat_result | None = None
         # What the limit is spent on: three quarters for the records, a quarter for the write-ahead log, which between
-        # two transactions holds a sixteenth, and in one transaction at most the rest.
+        # two transactions holds one or two sixteenths, and in one transaction the rest.
         self.max_pages = max_bytes * 3 // 4 // PAGE
         self.max_log = min(max_bytes // 16, 4_000_000)
 
@@ -126,7 +127,7 @@ class SpoolFile:
 
     def _check(self, database: sqlite3.Connection) -> None:
         """Makes the tables in a new file, and refuses a file that isn't ours."""
-        for pragma in _SETTINGS:
+        for pragma in (*_SETTINGS, f"PRAGMA journal_size_limit = {self.max_log}"):
             database.execute(pragma)
         (application,) = database.execute("PRAGMA application_id").fetchone()
         (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -197,14 +198,34 @@ class SpoolFile:
             database.execute("PRAGMA incremental_vacuum(1)")
 
     def checkpoint(self, database: sqlite3.Connection) -> None:
-        """After a transaction: empties a log that has grown, unless a sibling is at work; the next call does then."""
+        """After a transaction: moves a log that has grown into the file, while others go on writing."""
+        if self._log_size() > self.max_log:
+            database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def await_log(self, database: sqlite3.Connection, deadline: float) -> None:
+        """Before a transaction that writes: where others write so much that no checkpoint ends, all wait for one.
+
+        Raises:
+            sqlite3.OperationalError: there was none until the deadline.
+        """
+        while self._log_size() > 2 * self.max_log:
+            wait_until(deadline, database)
+            (blocked, _, _) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if blocked and time.monotonic() >= deadline:
+                raise sqlite3.OperationalError("the log is locked")
+            if blocked:  # Another process is at it; SQLite doesn't wait for that by itself.
+                time.sleep(POLL)
+
+    def _log_size(self) -> int:
         try:
-            size = os.stat(f"{self.path}-wal").st_size
+            return os.stat(f"{self.path}-wal").st_size
         except OSError:
-            return
-        if size > self.max_log:
-            database.execute("PRAGMA busy_timeout = 20")
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return 0
+
+
+def wait_until(deadline: float, database: sqlite3.Connection) -> None:
+    """Lets SQLite wait for other processes until then, in seconds of `time.monotonic`."""
+    database.execute(f"PRAGMA busy_timeout = {max(1, round((deadline - time.monotonic()) * 1000))}")
 
 
 def _set_log_mode(database: sqlite3.Connection) -> None:

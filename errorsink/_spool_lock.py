@@ -16,10 +16,10 @@ import sys
 import time
 from typing import Generator, cast
 
-__all__ = ["OwnerLock", "exclusive", "is_gone", "sweep"]
+__all__ = ["POLL", "OwnerLock", "exclusive", "is_gone", "sweep"]
 
 _TOKEN = re.compile(r"[0-9]{1,10}-[0-9a-f]{16}")
-_POLL = 0.005
+POLL = 0.005
 """Seconds between two looks at a lock that another process holds for a moment."""
 
 if sys.platform == "win32":
@@ -159,7 +159,7 @@ def exclusive(path: str, deadline: float) -> Generator[None, None, None]:
         while not _lock(descriptor):
             if time.monotonic() >= deadline:
                 raise TimeoutError("another process holds it")
-            time.sleep(_POLL)
+            time.sleep(POLL)
         yield
     finally:
         os.close(descriptor)

@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Callable, Generator, TypeVar
 
-from errorsink._spool_file import SpoolError, SpoolFile, is_damage
+from errorsink._spool_file import SpoolError, SpoolFile, is_damage, wait_until
 
 __all__ = ["PATIENCE", "READ", "WRITE", "Session"]
 
@@ -100,7 +100,9 @@ class Session:
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], begin: str, deadline: float) -> T:
         database = self._connected(deadline)
-        database.execute(f"PRAGMA busy_timeout = {max(1, round((deadline - time.monotonic()) * 1000))}")
+        if begin == WRITE:
+            self._file.await_log(database, deadline)
+        wait_until(deadline, database)
         try:
             database.execute(begin)
             result = work(database)

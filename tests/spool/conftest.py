@@ -40,7 +40,6 @@ class Sibling:
             text=True,
             start_new_session=True,
         )
-        assert self.answer() == "ready"
 
     def call(self, name: str, *arguments: object) -> Any:
         """The answer to one call."""
@@ -118,9 +117,11 @@ def make_sibling(directory: Path) -> Iterator[MakeSibling]:
     """Starts processes on the directory."""
     with contextlib.ExitStack() as siblings:
 
-        def make(*options: str) -> Sibling:
+        def make(*options: str, ready: bool = True) -> Sibling:
             sibling = Sibling(directory, *options)
             siblings.callback(sibling.end)
+            if ready:
+                assert sibling.answer() == "ready"
             return sibling
 
         yield make

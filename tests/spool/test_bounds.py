@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from errorsink._spool import Dropped, Spool
+from errorsink._spool import Dropped, Spool, SpoolError
 from tests.spool.conftest import Clock, MakeSpool
 from tests.spool.records import make_record
 
@@ -26,7 +28,7 @@ def claimed(spool: Spool, sink: str = "datadog") -> list[str]:
 
 @pytest.mark.parametrize(
     ("max_bytes", "size", "batch", "batches"),
-    [(100_000, 300, 3, 60), (100_000, 9_000, 2, 30), (1_000_000, 20_000, 10, 20), (1_000_000, 500, 100, 20)],
+    [(1_000_000, 20_000, 10, 20), (1_000_000, 500, 100, 12), (1_000_000, 120_000, 1, 30), (2_500_000, 60_000, 20, 6)],
 )
 def test_the_files_stay_within_the_limit(
     directory: Path, make_spool: MakeSpool, max_bytes: int, size: int, batch: int, batches: int
@@ -44,6 +46,23 @@ def test_the_files_stay_within_the_limit(
     assert pending + len(dropped) == batches * batch * len(SINKS)
     assert pending > 0
     assert largest <= max_bytes
+
+
+def test_a_reader_that_never_ends_does_not_let_the_log_grow(
+    directory: Path, make_spool: MakeSpool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log can't be emptied below it; records are refused, and not lost, until it is gone."""
+    monkeypatch.setattr("errorsink._spool_session.PATIENCE", 0.02)
+    spool = make_spool(1_000_000)
+    spool.append([make_record("a")], ["datadog"])
+    with contextlib.closing(sqlite3.connect(directory / "spool-1.sqlite3", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM record").fetchone()
+        records = [make_record(f"{number}", size=20_000) for number in range(50)]
+        with pytest.raises(SpoolError, match="locked"):
+            spool.append(records, ["datadog"])
+        assert on_disk(directory) <= 1_000_000
+    assert spool.append([make_record("b")], ["datadog"]) == []
 
 
 def test_the_oldest_go_first(make_spool: MakeSpool) -> None:
@@ -101,7 +120,7 @@ def test_what_nobody_owns_is_told_apart(make_spool: MakeSpool) -> None:
 def test_the_file_shrinks_when_it_is_drained(directory: Path, make_spool: MakeSpool) -> None:
     """Disk that isn't needed is given back, in steps."""
     spool = make_spool(4_000_000)
-    ids = [f"{number}" for number in range(400)]
+    ids = [f"{number}" for number in range(200)]
     spool.append([make_record(record_id, size=5000) for record_id in ids], ["datadog"])
     full = on_disk(directory)
     for record_id in ids:

@@ -83,6 +83,15 @@ def test_siblings_that_claim_at_once_share_without_overlap(make_sibling: MakeSib
     assert sorted(shares) == sorted(ids)
 
 
+def test_siblings_that_start_at_once_make_one_spool(make_sibling: MakeSibling) -> None:
+    """One of them makes the file, and the others find it whole."""
+    siblings = [make_sibling(ready=False) for _ in range(4)]
+    assert [sibling.answer() for sibling in siblings] == ["ready"] * 4
+    for number, sibling in enumerate(siblings):
+        sibling.call("append", [f"r{number}"], ["datadog"])
+    assert siblings[0].call("counts") == {"datadog": 4}
+
+
 @pytest.mark.parametrize("lines", [1, 2, 3, 7, 20, 61])
 def test_a_kill_at_any_moment_loses_nothing(make_sibling: MakeSibling, spool: Spool, lines: int) -> None:
     """What append has returned for is there; what done has returned for is not; anything else may be once."""

@@ -15,8 +15,8 @@ import threading
 from itertools import count
 from typing import Any, Callable
 
+from errorsink import _spool_session
 from errorsink._spool import Spool, SpoolError
-from errorsink._spool_session import READ
 from tests.spool.records import make_record
 
 
@@ -97,13 +97,14 @@ class Worker:
 
     def fork_while_busy(self) -> int:
         """The exit status of a child, forked while another thread is in a transaction that doesn't end."""
+        _spool_session.PATIENCE = 0.05
         inside, over = threading.Event(), threading.Event()
 
         def dawdle(_: object) -> None:
             inside.set()
             over.wait()
 
-        thread = threading.Thread(target=lambda: self.spool._session.transact(dawdle, READ))
+        thread = threading.Thread(target=lambda: self.spool._session.transact(dawdle, _spool_session.READ))
         thread.start()
         inside.wait()
         status = _status(self._fork(lambda: self.append(["child"], ["datadog"])))
@@ -119,7 +120,7 @@ class Worker:
             nonlocal status
             status = _status(self._fork(lambda: self.append(["child"], ["datadog"])))
 
-        self.spool._session.transact(fork, READ)
+        self.spool._session.transact(fork, _spool_session.READ)
         return status
 
     def _fork(self, child: Callable[[], object]) -> int:
