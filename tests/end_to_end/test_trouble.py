@@ -1,0 +1,105 @@
+"""A dead collector, bad settings, missing extras: one clear sentence, nothing lost unaccounted, nothing raised."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.collectors.contract import Collector
+from tests.end_to_end.programs import FIVE_LINES, OVERHEAD, run, with_accounts
+
+DEAD = "http://127.0.0.1:9"
+REPORTS = """
+    import errorsink, atexit
+    for number in range(500):
+        errorsink.report_error(ValueError(number))
+"""
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_dead_collector_costs_no_more_than_the_deadline_and_one_sentence(protocol: str) -> None:
+    """The exit takes the shutdown time-out at most; stderr has one diagnostic; every report is accounted for."""
+    code = "import atexit\natexit.register(accounts)\n" + _dedented(REPORTS)
+    ended = run(with_accounts(code), OTEL_EXPORTER_OTLP_ENDPOINT=DEAD, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
+    assert ended.status == 0
+    assert ended.seconds < 2 + OVERHEAD
+    assert len(ended.diagnostics) == 1, ended.err
+    assert "127.0.0.1:9" in ended.diagnostics[0]
+    for sink in ended.last["sinks"].values():
+        assert sink["balanced"]
+        assert (sink["recorded"], sink["queued"], sink["delivered"]) == (500, 500, 0)
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_collector_that_comes_back_gets_everything_once(otelcol: Collector, protocol: str) -> None:
+    """It is down while the reports are made, and up again before the retry window ends."""
+    import errorsink
+
+    base = otelcol.endpoints.grpc if protocol == "grpc" else otelcol.endpoints.http
+    otelcol.stop()
+    errorsink.configure(
+        otel_exporter_otlp_endpoint=base,
+        otel_exporter_otlp_protocol=protocol,
+        retry_max_delay=0.2,
+        batch_delay=0.0,
+    )
+    for number in range(50):
+        errorsink.report_error(ValueError(f"number {number}"))
+    assert not errorsink.flush(0.5)
+    otelcol.start()
+    assert errorsink.flush(30)
+    logs, spans = otelcol.logs(50), otelcol.spans(50)
+    assert sorted(log.body for log in logs) == sorted(f"number {number}" for number in range(50))
+    assert (len(logs), len(spans)) == (50, 50)
+    assert all(account.balanced for account in errorsink.stats().sinks.values())
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        (
+            {"ERRORSINK_QUEUE_SIZE": "10k"},
+            "errorsink: ERRORSINK_QUEUE_SIZE: expected a whole number from 1 to 1,000,000, got '10k'; using 4096",
+        ),
+        (
+            {"OTEL_EXPORTER_OTLP_PROTOCOL": "carrier-pigeon"},
+            "errorsink: OTEL_EXPORTER_OTLP_PROTOCOL: expected one of grpc, http/protobuf, got 'carrier-pigeon'; ignored",
+        ),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "127.0.0.1:4318"},
+            "errorsink: OTEL_EXPORTER_OTLP_ENDPOINT: expected an http:// or https:// URL, got '127.0.0.1:4318'; ignored",
+        ),
+    ],
+)
+def test_a_bad_setting_is_one_sentence_and_the_program_runs_on(variables: dict[str, str], sentence: str) -> None:
+    ended = run(FIVE_LINES + "    print('went on')\n", **variables)
+    assert (ended.status, ended.out) == (0, "went on\n")
+    assert ended.diagnostics == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("missing", "variables", "names"),
+    [
+        ("opentelemetry", {"ERRORSINK_OTEL_LOGS": "1", "ERRORSINK_OTEL_SPANS": "0"}, ("otel_logs", "errorsink[otel]")),
+        (
+            "httpx",
+            {"ERRORSINK_DATADOG": "1", "DD_API_KEY": "0" * 32},
+            ("datadog", "errorsink[datadog]"),
+        ),
+        ("nothing", {"ERRORSINK_DATADOG": "1"}, ("datadog", "DD_API_KEY")),
+    ],
+)
+def test_a_sink_without_what_it_needs_is_off_and_says_what_to_do(
+    missing: str, variables: dict[str, str], names: tuple[str, ...]
+) -> None:
+    """The extra isn't installed, or the key isn't set: one diagnostic with the remedy, and no exception."""
+    hide = f"import sys\nsys.modules[{missing!r}] = None\n" if missing != "nothing" else ""
+    ended = run(hide + _dedented(FIVE_LINES) + "errorsink.flush()\nprint('went on')\n", **variables)
+    assert (ended.status, ended.out) == (0, "went on\n")
+    assert len(ended.diagnostics) == 1, ended.err
+    assert all(name in ended.diagnostics[0] for name in names), ended.err
+
+
+def _dedented(code: str) -> str:
+    import textwrap
+
+    return textwrap.dedent(code)
