@@ -21,6 +21,8 @@ and how long it took. Nothing leaves this machine. The exit status is 0 only if 
 span."""
 _PROGRAM_SECONDS = 60.0
 _ARRIVAL_SECONDS = 5.0
+_EXIT_SECONDS = 30.0
+"""The program ends right after its last error; a busy machine may take more than the default to import an exporter."""
 _OURS = ("ERRORSINK_", "OTEL_", "DD_", "CLAUDE_CODE_", "DISABLE_ERROR_REPORTING")
 """Variables that could close a gate, switch a sink, or send the demo's errors somewhere else."""
 
@@ -65,7 +67,11 @@ def run(args: argparse.Namespace) -> int:
     arrivals = _Arrivals()
     with Receiver(arrivals) as receiver:
         endpoint = receiver.grpc_endpoint if args.protocol == "grpc" else receiver.http_endpoint
-        target = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": args.protocol}
+        target = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": args.protocol,
+            "ERRORSINK_SHUTDOWN_TIMEOUT": f"{_EXIT_SECONDS:g}",
+        }
         started = time.perf_counter()
         try:
             program = _run_program(target)
