@@ -30,7 +30,7 @@ def outcome_of(status: int, headers: Mapping[str, str], host: str, now: float) -
     reason = f"http-{status}"
     said = f"{host} answered {status}{_phrase(status)}"
     if status in RETRIED or 500 <= status < 600:
-        return Outcome.retry(reason, f"{said}; the batch may pass later", after=wait_asked(headers, now))
+        return Outcome.retry(reason, said, after=wait_asked(headers, now))
     if status == 403:
         return Outcome.stopped(
             reason, f"{said}: the API key is refused, and nothing more is sent; set DD_API_KEY and the DD_SITE it is of"
