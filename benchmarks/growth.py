@@ -1,0 +1,106 @@
+"""Growth: how the cost of a report grows with what is reported; past the limits it may not grow at all."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from time import perf_counter
+from typing import Any, Callable, Iterator
+
+from benchmarks._contestants import errorsink_no_sink
+from benchmarks._errors import bare_snapshot, raised
+from benchmarks._run import in_fresh_process, table
+from benchmarks._timing import per_call
+
+Report = Callable[..., object]
+
+
+def _chain(length: int) -> BaseException:
+    error: BaseException = ValueError("the first")
+    for number in range(length):
+        later = ValueError(number)
+        later.__cause__ = error
+        error = later
+    return error
+
+
+def _group(width: int) -> BaseException:
+    kind: Any = getattr(__import__("builtins"), "ExceptionGroup", None)
+    return kind("several", [ValueError(number) for number in range(width)]) if kind else ValueError("no groups here")
+
+
+def _calls(report: Report) -> Iterator[tuple[str, str, Callable[[], object], int]]:
+    """What grows, its size, the call, and how often it is made."""
+    sys.setrecursionlimit(50_000)
+    for frames in (1, 16, 100, 1_000, 20_000):
+        error = raised(max(frames, 2))
+        yield "frames", f"{frames:,}", lambda error=error: report(error), max(20_000 // frames, 5)
+        yield (
+            "frames, the bare snapshot",
+            f"{frames:,}",
+            lambda error=error: bare_snapshot(error),
+            max(20_000 // frames, 5),
+        )
+    for length in (1, 10, 100, 1_000, 50_000):
+        error = _chain(length)
+        yield "chain", f"{length:,}", lambda error=error: report(error), 500
+    for width in (1, 15, 100, 10_000):
+        error = _group(width)
+        yield "group", f"{width:,}", lambda error=error: report(error), 500
+    for size in (10, 4_000, 1_000_000, 10_000_000):
+        error = ValueError("x" * size)
+        yield "message", f"{size:,}", lambda error=error: report(error), 500
+    for size in (10, 1_000, 200_000):
+        mapping = {number: "v" * 100 for number in range(size)}
+        yield "dict", f"{size:,}", lambda mapping=mapping: report(mapping), 200
+    error = raised(16)
+    for count in (0, 10, 100):
+        attributes = {f"key.{number}": number for number in range(count)}
+        yield "attributes", str(count), lambda given=attributes: report(error, attributes=given), 1_000
+
+
+def _threads(report: Report, number: int, each: int) -> float:
+    """Reports a second of so many threads together."""
+    error = raised(16)
+    barrier = threading.Barrier(number + 1)
+
+    def work() -> None:
+        barrier.wait()
+        for _ in range(each):
+            report(error)
+
+    workers = [threading.Thread(target=work) for _ in range(number)]
+    for worker in workers:
+        worker.start()
+    barrier.wait()
+    start = perf_counter()
+    for worker in workers:
+        worker.join()
+    return number * each / (perf_counter() - start)
+
+
+def measure() -> dict[str, Any]:
+    report: Report = errorsink_no_sink().report
+    return {
+        "sizes": [(what, size, per_call(call, number, 3)) for what, size, call, number in _calls(report)],
+        "threads": [(number, _threads(report, number, 20_000 // number)) for number in (1, 2, 8, 32)],
+    }
+
+
+def main() -> str:
+    found = in_fresh_process("benchmarks.growth", "measure")
+    first: dict[str, float] = {}
+    rows = [(what, size, micros / first.setdefault(what, micros), micros) for what, size, micros in found["sizes"]]
+    alone = found["threads"][0][1]
+    threads = [(number, rate / alone, rate) for number, rate in found["threads"]]
+    return (
+        "## Growth\n\n"
+        + table(("what grows", "size", "cost / smallest", "µs"), rows)
+        + "\n"
+        + table(("threads", "throughput / one thread", "reports a second"), threads)
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()) if len(sys.argv) > 1 else main())
