@@ -30,7 +30,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "listen": _Command("errorsink.cli.listen", "a local OTLP collector that prints each error as it arrives", "otel"),
     "settings": _Command("errorsink.cli.settings", "every setting, its value in force, and where it comes from"),
     "redact": _Command("errorsink.cli.redact", "show what redaction makes of a text"),
-    "datadog": _Command("errorsink.cli.datadog", "check the Datadog key, and that errors arrive", "datadog"),
+    "datadog": _Command("errorsink.cli.datadog", "check the Datadog key, and that errors arrive"),
 }
 
 _INTERRUPTED = 130

@@ -32,6 +32,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_index_leads_to_every_page() -> None:
+    """docs/README.md links each page below docs."""
+    index = ROOT / "docs" / "README.md"
+    linked = {index.parent / link for link, _ in _LINK.findall(index.read_text("utf-8"))}
+    assert {*ROOT.glob("docs/*/**/*.md")} - linked == set()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_python_is_python(page: Path) -> None:
     """Every block of Python parses."""
