@@ -7,12 +7,15 @@ import math
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from errorsink._spool_codec import READERS, decode, encode
 from errorsink.model import Cause, ErrorRecord, Frame, Handling, Level
 from tests.spool.records import make_record
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no failure."""
 
 TEXT = st.text(max_size=30)
 WHOLE = st.integers(-(2**63), 2**63 - 1)
@@ -77,12 +80,14 @@ def refuse(constant: str) -> Any:
     raise AssertionError(constant)
 
 
+@UNHURRIED
 @given(RECORDS)
 def test_a_record_comes_back_as_it_was(record: ErrorRecord) -> None:
     """Every field of every type, NaN and the kind of each sequence included."""
     assert repr(decode(encode(record))) == repr(record)
 
 
+@UNHURRIED
 @given(RECORDS)
 def test_the_bytes_are_strict_json(record: ErrorRecord) -> None:
     """Any JSON reader takes them: UTF-8, no NaN, no Infinity."""
