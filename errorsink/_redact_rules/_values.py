@@ -7,7 +7,7 @@ from errorsink._redact_rules._rule import MASK_OPENING
 
 _INPUT_TYPE = ", input_type="
 _OPENING = re.compile(
-    r"(?P<wrap>[\[(]{0,2}|[A-Z]\w{0,63}\()[bBrRuUfF]{0,2}"
+    r"(?:(?:\+|%20){1,4}(?=%2[27]))?(?P<wrap>[\[(]{0,2}|[A-Z]\w{0,63}\()[bBrRuUfF]{0,2}"
     r"(?P<quote>\\{0,7}(?:\"\"\"|'''|[\"'`])|%2[27]|&quot;|&#39;)",
     re.ASCII,
 )
@@ -74,9 +74,9 @@ def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
     return (position - first) % 2 == 1 if quote[0] != "\\" else position > first
 
 
-_RUN = re.compile(r"[^\s&;,'\"`<>(){}\[\]\\%]+")
-_NEXT_PAIR = re.compile(r"[,;&]\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])", re.ASCII)
-_CLOSERS = frozenset("'\"`<>(){}[],;&")
+_RUN = re.compile(r"[^\s\x00-\x1f&;,?'\"`<>(){}\[\]\\%]+")
+_NEXT_PAIR = re.compile(r"[,;&?]\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])", re.ASCII)
+_CLOSERS = frozenset("'\"`<>(){}[],;&?")
 _ENCODED_END = re.compile(r"%(?:2[0267Cc]|7[Dd]|3[BbEe]|0[AaDd])")
 
 
@@ -110,7 +110,7 @@ def _goes_on(text: str, position: int, character: str) -> bool:
         return following not in ("", "n", "r", "t", '"', "'", "\\", " ", "\n")
     if character not in _CLOSERS or not (following.isalnum() and following.isascii()):
         return False
-    if character in ",;&":
+    if character in ",;&?":
         return _NEXT_PAIR.match(text, position) is None
     return True
 
@@ -128,11 +128,11 @@ _ANNOTATION = re.compile(
     r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)\b", re.IGNORECASE
 )
 _CODE = re.compile(
-    r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,128}[(\[]",
+    r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,64}(?:\([^()\n]{0,128}\)|\[[^\[\]\n]{0,128}\])",
     re.ASCII,
 )
 _SENTENCE = re.compile(
-    r"\b(?:required|blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired|must|cannot|can't|may not|should"
+    r"\b(?:required|(?:be|left) blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired|must|cannot|can't|may not|should"
     r"|(?:is|was|does|do|are|has|have) not|didn't|doesn't|isn't|wasn't|mismatch|not (?:match|allowed|found|set|provided|supported|a|an))\b",
     re.IGNORECASE,
 )

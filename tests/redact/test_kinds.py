@@ -12,54 +12,57 @@ from tests.redact.naive import MASK
 from tests.redact.samples import SAMPLES, Samples, tokens
 
 KINDS = [rule.kind for rule in table() if rule.kind != "custom-key"]
-REDACTOR = Redactor(enable=["public-ip"])
+ALL = Redactor(enable=["public-ip"])
 
 
+@cache
 def _samples(kind: str) -> Samples:
     return SAMPLES[kind] if kind in SAMPLES else tokens(kind)
 
 
-@cache
 def _only(kind: str) -> Redactor:
     return Redactor(disable=[rule.kind for rule in table() if rule.kind != kind], enable=[kind])
 
 
-POSITIVE = [(kind, text, secret) for kind in KINDS for text, secret in _samples(kind).positive]
-NEAR = [(kind, text) for kind in KINDS for text in _samples(kind).near]
+def test_the_samples_and_the_table_name_the_same_kinds() -> None:
+    """No row goes untested, and no samples are left of a row that is gone."""
+    assert {*SAMPLES, *secrets.TOKENS} == set(KINDS)
+
+
+def test_a_kind_names_one_row() -> None:
+    """Two rows of one name could not be told apart in the settings and the counts."""
+    assert len(set(KINDS)) == len(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_three_samples_and_three_near_misses(kind: str) -> None:
-    """No row of the table goes untested."""
+    """A rule that is tried on less shows nothing."""
     samples = _samples(kind)
-    assert min(len(samples.positive), len(samples.near)) >= 3
+    assert min(len(set(samples.positive)), len(set(samples.near))) >= 3
 
 
-def test_no_samples_are_left_of_kinds_that_are_gone() -> None:
-    """The samples and the table name the same kinds."""
-    assert {*SAMPLES, *secrets.TOKENS} == set(KINDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rule_masks_the_secret_alone(kind: str) -> None:
+    """All of the secret goes, and nothing around it."""
+    redactor = _only(kind)
+    expected = {text: text.replace("§", mask(kind)) for text, _ in _samples(kind).positive}
+    assert {text: redactor.redact(text.replace("§", secret)) for text, secret in _samples(kind).positive} == expected
 
 
-def test_kinds_are_unique() -> None:
-    """A kind names one row."""
-    assert len(set(KINDS)) == len(KINDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_rules_together_leave_no_part_of_the_secret(kind: str) -> None:
+    """Where other rules match as well, no eight characters of it stay."""
+    left = [
+        text
+        for text, secret in _samples(kind).positive
+        for redacted in [MASK.sub("", ALL.redact(text.replace("§", secret)))]
+        if any(secret[start : start + 8] in redacted for start in range(max(1, len(secret) - 7)))
+    ]
+    assert left == []
 
 
-@pytest.mark.parametrize(("kind", "text", "secret"), POSITIVE)
-def test_the_secret_alone_is_masked(kind: str, text: str, secret: str) -> None:
-    """The rule masks all of the secret, and nothing around it."""
-    assert _only(kind).redact(text.replace("§", secret)) == text.replace("§", mask(kind))
-
-
-@pytest.mark.parametrize(("kind", "text", "secret"), POSITIVE)
-def test_no_part_of_the_secret_is_left_by_all_rules_together(kind: str, text: str, secret: str) -> None:
-    """Other rules that match as well leave no eight characters of it."""
-    redacted = MASK.sub("", REDACTOR.redact(text.replace("§", secret)))
-    pieces = {secret[start : start + 8] for start in range(max(1, len(secret) - 7))}
-    assert not [piece for piece in pieces if piece in redacted]
-
-
-@pytest.mark.parametrize(("kind", "text"), NEAR)
-def test_a_near_miss_is_left_alone(kind: str, text: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rule_leaves_near_misses_alone(kind: str) -> None:
     """What only looks like a secret of the kind stays as it is."""
-    assert _only(kind).redact(text) == text
+    redactor = _only(kind)
+    assert [redactor.redact(text) for text in _samples(kind).near] == list(_samples(kind).near)

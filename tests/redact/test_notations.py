@@ -1,0 +1,144 @@
+"""The same secret in every notation: masked each time, the name beside it kept."""
+
+from __future__ import annotations
+
+import json
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from errorsink._redact import Redactor
+from tests.redact import secrets
+
+REDACTOR = Redactor()
+SECRET = secrets.password("notations")
+
+
+@dataclass
+class Login:
+    """Something whose repr shows a password."""
+
+    user: str
+    password: str
+    roles: list[str] = field(default_factory=list)
+
+
+class SecretString:
+    """A wrapper that forgets to hide."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"SecretString({self.value!r})"
+
+
+DOCUMENT: dict[str, Any] = {"user": "bob", "password": SECRET, "roles": ["a"]}
+
+NOTATIONS = {
+    "repr of a dict": repr(DOCUMENT),
+    "repr of a repr": repr(repr(DOCUMENT)),
+    "repr of a repr of a repr": repr(repr(repr(DOCUMENT))),
+    "repr of a dataclass": repr(Login("bob", SECRET)),
+    "repr of bytes": repr({b"password": SECRET.encode()}),
+    "repr of a wrapper": repr({"password": SecretString(SECRET)}),
+    "repr of a list of pairs": repr(list({"user": "bob", "X-Api-Key": SECRET}.items())),
+    "repr of raw headers": repr([(b"x-auth-token", SECRET.encode())]),
+    "repr of a list of values": repr(urllib.parse.parse_qs(f"a=1&token={SECRET}")),
+    "JSON": json.dumps(DOCUMENT),
+    "JSON, indented": json.dumps(DOCUMENT, indent=2),
+    "JSON, compact": json.dumps(DOCUMENT, separators=(",", ":")),
+    "JSON in JSON": json.dumps({"body": json.dumps(DOCUMENT)}),
+    "JSON in JSON in JSON": json.dumps({"x": json.dumps({"body": json.dumps(DOCUMENT)})}),
+    "JSON, percent-encoded": urllib.parse.quote(json.dumps(DOCUMENT)),
+    "query": f"GET /x?{urllib.parse.urlencode(DOCUMENT)}&page=2",
+    "query, percent-encoded": urllib.parse.quote(f"https://h/x?password={SECRET}&page=2", safe=""),
+    "broken query": f"http://h/a?b=c?password={SECRET}",
+    "matrix parameter": f"http://h/a;jsessionid={SECRET}?x=1",
+    "environment": f"DB_PASSWORD={SECRET}\nHOME=/",
+    "exported": f"export API_TOKEN='{SECRET}'",
+    "environment of a process": f"os.environ['DB_PASSWORD'] = '{SECRET}'",
+    "YAML": f"db:\n  user: bob\n  password: {SECRET}\n",
+    "YAML, quoted": f'  password: "{SECRET}"\n',
+    "TOML": f'password = "{SECRET}"',
+    "INI": f"password = {SECRET}",
+    "properties": f"db.password={SECRET}",
+    "hash rocket": f":password => '{SECRET}'",
+    "XML": f"<login><user>bob</user><password>{SECRET}</password></login>",
+    "XML with a namespace": f'<wsse:Password Type="text">{SECRET}</wsse:Password>',
+    "XML attribute": f'<login user="bob" password="{SECRET}"/>',
+    "XML key and value": f'<add key="Password" value="{SECRET}"/>',
+    "HTML input": f'<input name="password" value="{SECRET}">',
+    "form part": f'Content-Disposition: form-data; name="password"\r\n\r\n{SECRET}\r\n--x',
+    "argument": f"mysql --user bob --password {SECRET} --host h",
+    "argument with a sign": f"mysql --password={SECRET} --host h",
+    "argument list": repr(["mysql", "--password", SECRET, "--host", "h"]),
+    "header": f"X-Api-Key: {SECRET}\r\nHost: h",
+    "curl": f"curl -H 'X-Auth-Token: {SECRET}' https://h",
+    "ADO": f"Server=h;User Id=sa;Password={SECRET};Encrypt=yes",
+    "ADO, short": f"Server=h;Uid=sa;Pwd={SECRET}",
+    "libpq": f"host=h user=bob password={SECRET} dbname=x",
+    "libpq, quoted": f"host=h password='{SECRET}' dbname=x",
+    "prose": f"login failed: the password is {SECRET}",
+    "prose, quoted": f"password '{SECRET}' was rejected",
+    "prose, provided": f"Incorrect API key provided: {SECRET}.",
+    "assertion": f"assert password == '{SECRET}'",
+    "logfmt": f"level=error user=bob token={SECRET} path=/x",
+    "coloured": f"\x1b[31mpassword\x1b[0m \x1b[1mpassword={SECRET}\x1b[0m",
+    "escaped line break": f"bad line\\npassword={SECRET}\\nnext",
+    "authorization, unknown scheme": f"Authorization: Token {SECRET}",
+    "basic authentication of requests": f"auth=('bob', '{SECRET}')",
+}
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_secret_is_masked_in_any_notation(notation: str) -> None:
+    """No part of it stays, while there is a mask."""
+    redacted = REDACTOR.redact(NOTATIONS[notation])
+    assert not any(SECRET[start : start + 8] in redacted for start in range(len(SECRET) - 7))
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_what_stands_around_the_secret_stays(notation: str) -> None:
+    """Only the secret goes: put back where its mask is, it makes the same text."""
+    redacted = REDACTOR.redact(NOTATIONS[notation])
+    kinds = REDACTOR.kinds()
+    for kind, _, _ in kinds:
+        redacted = redacted.replace(f"[REDACTED:{kind}]", SECRET)
+    if notation != "basic authentication of requests":  # the pair is masked as a whole
+        assert redacted == NOTATIONS[notation]
+
+
+SYMBOLS = ["Ab1,cdefgh2", "Ab1;cdefgh2", "Ab1)cdefgh2", "Ab1}cdefgh2", "Ab1'cdefgh2", 'Ab1"cdefgh2', "Ab1<cdefgh2", "Ab1>cdefgh2", "Ab1&cdefgh2", "Ab1%cdefgh2", "Ab1$cdefgh2", "Ab1:cdefgh2", "Ab1=cdefgh2", "Ab1(cdefgh2"]
+
+
+@pytest.mark.parametrize("password", SYMBOLS)
+def test_punctuation_in_an_unquoted_password_does_not_end_it(password: str) -> None:
+    """Generated passwords have punctuation; none of the characters behind it may stay."""
+    assert "cdefgh2" not in REDACTOR.redact(f"DB_PASSWORD={password}")
+
+
+@pytest.mark.parametrize("password", SYMBOLS)
+def test_any_password_is_masked_in_a_repr(password: str) -> None:
+    """Quotes inside a quoted value are told from those that end it."""
+    assert "cdefgh2" not in REDACTOR.redact(repr({"password": password, "user": "bob"}))
+
+
+@pytest.mark.parametrize("password", [*SYMBOLS, "back\\slash1", 'both\'and"quotes1', "naïve-pässwörd1", "with a blank 1"])
+def test_any_password_is_masked_in_json(password: str) -> None:
+    """Also where JSON escapes what is in it, and where JSON stands in JSON."""
+    once = json.dumps({"password": password, "user": "bob"}, ensure_ascii=False)
+    assert REDACTOR.redact(once) == '{"password": "[REDACTED:password]", "user": "bob"}'
+    assert REDACTOR.redact(json.dumps(once, ensure_ascii=False)) == json.dumps('{"password": "[REDACTED:password]", "user": "bob"}')
+
+
+def test_a_value_without_closing_quote_is_masked_to_the_end_of_its_line() -> None:
+    """A text that somebody else cut leaves no piece of the secret."""
+    assert REDACTOR.redact(f"{{'password': '{SECRET}\nnext") == "{'password': '[REDACTED:password]\nnext"
+
+
+def test_a_long_value_is_masked_to_its_end() -> None:
+    """No bound of a pattern leaves a rest."""
+    assert REDACTOR.redact(f"token={secrets.run(secrets.ALNUM, 100_000)} x") == "token=[REDACTED:token] x"
