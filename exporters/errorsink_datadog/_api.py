@@ -18,6 +18,7 @@ from datadog_api_client.v2.model.logs_list_request import LogsListRequest
 from datadog_api_client.v2.model.logs_list_request_page import LogsListRequestPage
 from datadog_api_client.v2.model.logs_query_filter import LogsQueryFilter
 
+from errorsink.errors import SinkUnavailable
 from errorsink_datadog._target import Endpoint
 
 __all__ = ["Answer", "Api"]
@@ -41,7 +42,16 @@ class Api:
     def __init__(
         self, host: str, api_key: str, app_key: str, proxy: Endpoint | None, auth: tuple[str, str] | None = None
     ) -> None:
-        """Makes the client of the API at `host`, an origin. `auth` is for a test host or a gateway before it."""
+        """Makes the client of the API at `host`, an origin. `auth` is for a test host or a gateway before it.
+
+        Raises:
+            SinkUnavailable: the proxy is a SOCKS proxy, which the official client can't use.
+        """
+        if proxy is not None and proxy.scheme.startswith("socks"):
+            raise SinkUnavailable(
+                "Datadog's client knows no SOCKS proxy: for the check name an http:// proxy in HTTPS_PROXY, or add the"
+                " host to NO_PROXY"
+            )
         configuration: Any = Configuration(  # type: ignore[no-untyped-call]  # typed in part, like the APIs below
             host=host, api_key={"apiKeyAuth": api_key, "appKeyAuth": app_key}, request_timeout=REQUEST_TIMEOUT
         )

@@ -8,9 +8,12 @@ from contextlib import closing
 from typing import Iterator
 
 import pytest
+from errorsink_datadog._api import Api
 from errorsink_datadog._check import NOT_CONFIGURED, OK, REJECTED, check
+from errorsink_datadog._target import intake, proxy_for
 
 from errorsink.cli import main
+from errorsink.errors import SinkUnavailable
 from tests.datadog.fake_datadog import INTAKE, SEARCH, VALIDATE, FakeDatadog
 from tests.datadog.samples import KEY, config
 
@@ -183,6 +186,14 @@ def test_the_proxy_is_used(datadog: FakeDatadog, told: Told) -> None:
     assert [asked.path for asked in datadog.asked] == [f"http://intake.example{VALIDATE}"]
     assert "proxy-authorization" in datadog.asked[0].headers
     assert word not in str(told)
+
+
+def test_a_socks_proxy_is_told() -> None:
+    """The official client can't use one; that is said before anything is asked."""
+    proxy = proxy_for(intake("http://h", ""), {"http_proxy": "socks5://127.0.0.1:9"})
+
+    with pytest.raises(SinkUnavailable, match="SOCKS"):
+        Api("http://h", KEY, "", proxy)
 
 
 def test_a_test_host_behind_a_password(datadog: FakeDatadog, told: Told) -> None:
