@@ -52,7 +52,7 @@ def _calls(report: Report) -> Iterator[tuple[str, str, Callable[[], object], int
         error = ValueError("x" * size)
         yield "message", f"{size:,}", lambda error=error: report(error), 500
     for size in (10, 1_000, 200_000):
-        mapping = {number: "v" * 100 for number in range(size)}
+        mapping = dict.fromkeys(range(size), "v" * 100)
         yield "dict", f"{size:,}", lambda mapping=mapping: report(mapping), 200
     error = raised(16)
     for count in (0, 10, 100):

@@ -11,8 +11,8 @@ from errorsink.sinks import Item, Outcome
 Answer = Union[Outcome, Exception, Callable[[Sequence[Item], float], Outcome]]
 
 
-def record(number: int = 0, *, fingerprint: str | None = None, message: str = "boom", **fields: object) -> ErrorRecord:
-    made = ErrorRecord(
+def record(number: int = 0, *, fingerprint: str | None = None, message: str = "boom") -> ErrorRecord:
+    return ErrorRecord(
         id=f"id-{number}",
         time_ns=number,
         type="ValueError",
@@ -20,7 +20,6 @@ def record(number: int = 0, *, fingerprint: str | None = None, message: str = "b
         stack="ValueError: boom",
         fingerprint=fingerprint or f"print-{number}",
     )
-    return made._replace(**fields)
 
 
 class ScriptedSink:

@@ -1,4 +1,4 @@
-"""Every fault of a peer against every route, with real servers: nothing is lost unless it is rejected, and all is told."""
+"""Every fault of a peer against every route, with real servers: nothing is lost unless it is rejected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Callable, Iterator, Sequence
 
 import grpc
 import pytest
-
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 import errorsink

@@ -57,7 +57,12 @@ def test_eight_threads_lose_nothing_between_queue_and_crowds() -> None:
     """Taken, pending and dropped add up to what was put in."""
     inbox = Inbox(50)
     one = snapshot("same", fingerprint="same")
-    threads = [threading.Thread(target=lambda: [inbox.put(one) for _ in range(2_000)]) for _ in range(8)]
+
+    def work() -> None:
+        for _ in range(2_000):
+            inbox.put(one)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
     taken = 0
     for thread in threads:
         thread.start()

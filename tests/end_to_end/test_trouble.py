@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from tests.collectors.contract import Collector
@@ -18,7 +20,7 @@ REPORTS = """
 @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
 def test_a_dead_collector_costs_no_more_than_the_deadline_and_one_sentence(protocol: str) -> None:
     """The exit takes the shutdown time-out at most; stderr has one diagnostic; every report is accounted for."""
-    code = "import atexit\natexit.register(accounts)\n" + _dedented(REPORTS)
+    code = "import atexit\natexit.register(accounts)\n" + dedent(REPORTS)
     ended = run(with_accounts(code), OTEL_EXPORTER_OTLP_ENDPOINT=DEAD, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
     assert ended.status == 0
     assert ended.seconds < 2 + OVERHEAD
@@ -48,7 +50,7 @@ def test_a_collector_that_comes_back_gets_everything_once(otelcol: Collector, pr
     otelcol.start()
     assert errorsink.flush(30)
     logs, spans = otelcol.logs(50), otelcol.spans(50)
-    assert sorted(log.body for log in logs) == sorted(f"number {number}" for number in range(50))
+    assert sorted(str(log.body) for log in logs) == sorted(f"number {number}" for number in range(50))
     assert (len(logs), len(spans)) == (50, 50)
     assert all(account.balanced for account in errorsink.stats().sinks.values())
 
@@ -61,12 +63,12 @@ def test_a_collector_that_comes_back_gets_everything_once(otelcol: Collector, pr
             "errorsink: ERRORSINK_QUEUE_SIZE: expected a whole number from 1 to 1,000,000, got '10k'; using 4096",
         ),
         (
-            {"OTEL_EXPORTER_OTLP_PROTOCOL": "carrier-pigeon"},
-            "errorsink: OTEL_EXPORTER_OTLP_PROTOCOL: expected one of grpc, http/protobuf, got 'carrier-pigeon'; ignored",
+            {"OTEL_EXPORTER_OTLP_PROTOCOL": "pigeon"},
+            "errorsink: OTEL_EXPORTER_OTLP_PROTOCOL: expected one of grpc, http/protobuf, got 'pigeon'; ignored",
         ),
         (
-            {"OTEL_EXPORTER_OTLP_ENDPOINT": "127.0.0.1:4318"},
-            "errorsink: OTEL_EXPORTER_OTLP_ENDPOINT: expected an http:// or https:// URL, got '127.0.0.1:4318'; ignored",
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "host:4318"},
+            "errorsink: OTEL_EXPORTER_OTLP_ENDPOINT: expected an http:// or https:// URL, got 'host:4318'; ignored",
         ),
     ],
 )
@@ -93,13 +95,7 @@ def test_a_sink_without_what_it_needs_is_off_and_says_what_to_do(
 ) -> None:
     """The extra isn't installed, or the key isn't set: one diagnostic with the remedy, and no exception."""
     hide = f"import sys\nsys.modules[{missing!r}] = None\n" if missing != "nothing" else ""
-    ended = run(hide + _dedented(FIVE_LINES) + "errorsink.flush()\nprint('went on')\n", **variables)
+    ended = run(hide + dedent(FIVE_LINES) + "errorsink.flush()\nprint('went on')\n", **variables)
     assert (ended.status, ended.out) == (0, "went on\n")
     assert len(ended.diagnostics) == 1, ended.err
     assert all(name in ended.diagnostics[0] for name in names), ended.err
-
-
-def _dedented(code: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(code)
