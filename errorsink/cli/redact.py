@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Redacts standard input to standard output.
 
     Returns:
-        0; 1 if the input was too long and only its beginning was printed; 2 if an option names no kind or no usable key.
+        0; 1 if the input was too long and only its beginning was printed; 2 if an option names no kind or unusable key.
     """
     if args.list:
         _print_table()
