@@ -246,7 +246,7 @@ class Settings:
         "ERRORSINK_SPOOL_DIR", "", _text, "a folder", "Where undelivered records survive the process. Unset: no spool."
     )
     spool_size = Setting(
-        "ERRORSINK_SPOOL_SIZE", 64_000_000, *whole(100_000, 100_000_000_000), "Bytes that the spool may take on disk."
+        "ERRORSINK_SPOOL_SIZE", 64_000_000, *whole(1_000_000, 100_000_000_000), "Bytes that the spool may take on disk."
     )
     spool_age = Setting(
         "ERRORSINK_SPOOL_AGE", 259_200.0, *seconds(1, 31_536_000), "How long the spool keeps a record (3 days)."
