@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import errno
 import weakref
+from types import GetSetDescriptorType
 from typing import Any, Callable, NamedTuple
 
-from errorsink._normalize import type_name
+from errorsink._normalize import defined, type_name
+from errorsink._values import says_args
 from errorsink.errors import HarnessError
 
 __all__ = ["ClassFacts", "code_of", "errno_name", "facts_of", "named", "raw_code"]
 
 MAX_NAME = 200
 """Code points of a class, frame, model or provider name."""
+
+MAX_CODE = 64
+"""Code points of a code."""
 
 _CONTROL_FLOW_TYPES = (KeyboardInterrupt, SystemExit, GeneratorExit)
 _CONTROL_FLOW_NAMES = frozenset({"AbortError", "APIUserAbortError", "CancelledError", "Cancelled", "UserAbortError"})
@@ -33,6 +38,8 @@ class ClassFacts(NamedTuple):
     errno: Callable[[Any], Any] | None
     """How to read the errno of an OSError."""
     is_syntax_error: bool
+    says_args: bool
+    """True when its text is that of its arguments."""
 
 
 _known: dict[int, tuple[weakref.ref[type], ClassFacts]] = {}
@@ -51,6 +58,7 @@ def facts_of(cls: type) -> ClassFacts:
         _class_code(cls),
         _errno_of if issubclass(cls, OSError) else None,
         issubclass(cls, SyntaxError),
+        says_args(cls),
     )
     if len(_known) >= KNOWN_SIZE:
         _known.clear()
@@ -65,34 +73,53 @@ def _is_control_flow(cls: type) -> bool:
     return any(type_name(base).rpartition(".")[2] in _CONTROL_FLOW_NAMES for base in _mro_of(cls))
 
 
-def _class_code(cls: type) -> Any:
+def _class_code(cls: type) -> str | int | None:
     for base in _mro_of(cls):
         if base is Exception or base is BaseException:
             return None
         for name in ("reason_code", "code") if issubclass(base, HarnessError) else ("reason_code",):
-            if name in _dict_of(base):
-                return _dict_of(base)[name]
+            code = _usable(_dict_of(base).get(name))
+            if code is not None:
+                return code
     return None
 
 
-def raw_code(error: BaseException, kind: ClassFacts, facts: dict[str, Any]) -> Any:
+def raw_code(error: BaseException, kind: ClassFacts, facts: dict[str, Any]) -> str | int | None:
     """What may be the error's code, unchecked: read from its own dictionary and slots, so that no code of it runs.
 
     `facts` is the exception's instance dictionary. In this order: its `reason_code`, its `code`, an HTTP
-    `status_code` or `status` (its own, or its `response`'s), an errno, a code that stands on the class.
+    `status_code` or `status` (its own, or its `response`'s), an errno, a code that stands on the class. What is
+    neither a string nor a number is passed over.
     """
     if facts:
         for name in ("reason_code", "code"):
-            if name in facts:
-                return facts[name]
-        for holder in (facts, getattr(facts.get("response"), "__dict__", None)):
-            if type(holder) is dict:
-                for name in ("status_code", "status"):
-                    if type(holder.get(name)) is int:
-                        return holder[name]
-        if "errno" in facts:
-            return facts["errno"]
-    return kind.code if kind.errno is None else kind.errno(error)
+            if name in facts and (code := _usable(facts[name])) is not None:
+                return code
+        for holder in (facts, _facts_of_value(facts["response"])) if "response" in facts else (facts,):
+            for name in ("status_code", "status"):
+                if name in holder and type(code := _usable(holder[name])) is int:
+                    return code
+        if "errno" in facts and (code := _usable(facts["errno"])) is not None:
+            return code
+    return kind.code if kind.errno is None else _usable(kind.errno(error))
+
+
+def _usable(value: object) -> str | int | None:
+    """A value that may be a code, as it is; None for anything else, so that a report keeps no object alive."""
+    cls = type(value)
+    if cls is str:
+        return value if len(value) <= MAX_CODE else None  # type: ignore[arg-type, return-value]
+    if issubclass(cls, int) and cls is not bool:
+        number = int.__add__(value, 0)  # type: ignore[operator]
+        return number if -(2**31) <= number < 2**31 else None
+    return None
+
+
+def _facts_of_value(value: object) -> dict[str, Any]:
+    """The instance dictionary of any object, where reading it runs none of its code."""
+    slot = defined(type(value), "__dict__")
+    facts = slot.__get__(value) if type(slot) is GetSetDescriptorType else None
+    return facts if type(facts) is dict else {}
 
 
 def code_of(raw: object) -> str | None:
@@ -100,7 +127,7 @@ def code_of(raw: object) -> str | None:
     cls = type(raw)
     if cls is str:
         name: str = raw  # type: ignore[assignment]
-        return name if len(name) <= 64 and name[:1].isalpha() and named(name) == name else None
+        return name if len(name) <= MAX_CODE and name[:1].isalpha() and named(name) == name else None
     if cls is int:
         number: int = raw  # type: ignore[assignment]
         if 400 <= number <= 599:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Iterator
 
-from errorsink import _normalize
+from errorsink._attributes import attributes as _read
 
 __all__ = ["active_trace", "attributes", "context"]
 
@@ -28,7 +28,7 @@ def context(**given: Any) -> Iterator[None]:
             run(job)
     """
     outer = _attributes.get()
-    token = _attributes.set({**(outer or {}), **_normalize.attributes(given)})
+    token = _attributes.set({**(outer or {}), **_read(given)})
     try:
         yield
     finally:
@@ -45,8 +45,9 @@ def active_trace() -> tuple[int, int, int] | None:
         return None
     try:
         span = trace.get_current_span().get_span_context()
-        if span.trace_id and span.span_id:
-            return span.trace_id, span.span_id, int(span.trace_flags)
+        trace_id, span_id, flags = span.trace_id, span.span_id, span.trace_flags
+        if type(trace_id) is int and type(span_id) is int and 0 < trace_id < 1 << 128 and 0 < span_id < 1 << 64:
+            return trace_id, span_id, int(flags) & 0xFF
     except Exception:  # noqa: BLE001 - a foreign tracer's fault leaves the report without a trace, not unsent
         return None
     return None

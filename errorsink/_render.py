@@ -9,7 +9,9 @@ from hashlib import blake2b
 from typing import Any, Mapping, Protocol, TypeVar
 
 from errorsink import _classify
-from errorsink._capture import Link, Snapshot
+from errorsink._attributes import RAW_ATTRIBUTE
+from errorsink._capture import Snapshot
+from errorsink._chain import Link
 from errorsink._frames import FrameCache
 from errorsink._normalize import RAW_TEXT
 from errorsink._stack import CUT, StackWriter, cut
@@ -24,6 +26,9 @@ MAX_ATTRIBUTE = 4_000
 """Code points of one attribute's value."""
 MAX_NAME = 200
 """Code points of fingerprint, owner, thread name and attribute keys."""
+
+MAX_TIME = 2**63 - 1
+"""Nanoseconds since 1970 that fit into every sink's integers: the year 2262."""
 
 _W = TypeVar("_W", Level, Handling)
 _LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error", "critical")
@@ -62,7 +67,7 @@ class Renderer:
         message = self._clean(link.message)
         frames = self._stacks.frames(link.places)
         innermost = frames[-1] if frames else None
-        code = _classify.code_of(snapshot.code)
+        code = self._code(snapshot)
         name = self._clean(link.type)
         top_frame = None
         if innermost is not None:
@@ -72,7 +77,7 @@ class Renderer:
         attributes = self._attributes(snapshot.context, snapshot.attributes)
         return ErrorRecord(
             id=uuid7(snapshot.time_ns, snapshot.number),
-            time_ns=max(snapshot.time_ns, 0),
+            time_ns=min(max(snapshot.time_ns, 0), MAX_TIME),
             type=cut(name, MAX_NAME),
             message=cut(message, MAX_MESSAGE),
             stack=self._stacks.stack(link._replace(type=name) if name != link.type else link, message),
@@ -104,6 +109,10 @@ class Renderer:
             last_time_ns=last_time_ns,
         )
 
+    def _code(self, snapshot: Snapshot) -> str | None:
+        code = _classify.code_of(snapshot.code)
+        return code if code is None or self._clean(code) == code else None
+
     def _name(self, text: str | None) -> str | None:
         return cut(self._clean(text), MAX_NAME) if text else None
 
@@ -125,11 +134,26 @@ class Renderer:
 
     def _value(self, key: str, value: Any) -> Any:
         if type(value) is str:
-            return cut(self._redaction.redact_value(key, utf8_clean(value)), MAX_ATTRIBUTE)
+            return cut(self._clean_value(key, value), MAX_ATTRIBUTE)
         if type(value) is tuple and value and type(value[0]) is str:
-            return tuple(self._value(key, item) for item in value)
-        masked = self._redaction.redact_value(key, "")
-        return value if not masked else masked
+            return self._texts(key, value)
+        masked = self._redaction.redact_value(key, str(value))
+        return value if masked == str(value) else masked
+
+    def _texts(self, key: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """A list attribute's texts, which share the room of one value."""
+        shown: list[str] = []
+        room = MAX_ATTRIBUTE
+        for text in texts:
+            shown.append(cut(self._clean_value(key, text), max(room, len(CUT))))
+            room -= len(shown[-1])
+            if room <= 0:
+                break
+        return tuple(shown)
+
+    def _clean_value(self, key: str, value: str) -> str:
+        clean = self._redaction.redact_value(key, utf8_clean(value))
+        return clean if len(value) < RAW_ATTRIBUTE else clean[:-OVERLAP] + CUT
 
 
 def _one_of(value: Any, allowed: tuple[_W, ...], default: _W) -> _W:

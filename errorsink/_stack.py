@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, NamedTuple, Sequence
 
-from errorsink._capture import COUNTED_BEYOND, GROUP_DEPTH, Link, SyntaxFacts
+from errorsink._chain import COUNTED_BEYOND, GROUP_DEPTH, Link, SyntaxFacts
 from errorsink._frames import FrameCache
 from errorsink._trace import OMITTED, Place, squeeze
 from errorsink.model import MAX_FRAMES, MAX_STACK, Frame
@@ -21,6 +21,7 @@ LAST_LINES = MAX_STACK * 3 // 4
 
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
+_CYCLE = "[the exception before the following one stands further down: a cycle]\n"
 _HEADER = "Traceback (most recent call last):\n"
 _GROUP_HEADER = "Exception Group Traceback (most recent call last):\n"
 _RULE = "-" * 16
@@ -84,9 +85,11 @@ class StackWriter:
             nearest_first.append((current, message))
             current, message = current.behind, None
         blocks: list[Block] = []
-        left_out = nearest_first[-1][0].more_behind
-        if left_out:
-            blocks.append([Piece(box.inside(_left_out(left_out)))])
+        farthest = nearest_first[-1][0]
+        if farthest.more_behind:
+            blocks.append([Piece(box.inside(_left_out(farthest.more_behind)))])
+        elif farthest.in_cycle:
+            blocks.append([Piece(box.inside(_CYCLE))])
         for current, own_message in reversed(nearest_first):
             block: Block = []
             if current.behind is not None or current.more_behind:

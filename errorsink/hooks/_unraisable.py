@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable
 
-from errorsink._normalize import text
+from errorsink._values import text
 from errorsink.hooks._uncaught import Switch, report_uncaught
 
 __all__ = ["install"]

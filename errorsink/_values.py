@@ -1,0 +1,258 @@
+"""Any value as a bounded text: what `str` and `repr` say, without running more of the application's code than needed.
+
+Containers are walked with a budget, so that a text of millions of characters is never built only to be cut.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import Any, Callable, Iterator, NamedTuple
+
+from errorsink._containers import MAX_NODES, Form, form_of
+from errorsink._normalize import CUT, RAW_TEXT, bounded, caller_text, defined, head, type_name
+
+__all__ = ["is_leaf", "message", "said", "says_args", "shown", "text"]
+
+MAX_CONTAINER_TEXT = 4_000
+"""Code points after which no further member of a container is shown: more would not fit a message. The last member
+is shown whole, so that no secret is split before redaction has seen it."""
+MAX_DEPTH = 100
+"""Nesting of containers that is shown; deeper ones are `[...]`, as Python prints a cycle."""
+MAX_BITS = 12_000
+"""Bits of an integer that is shown in digits; CPython refuses more than 4,300 digits (sys.set_int_max_str_digits)."""
+
+_args_of: Callable[[BaseException], tuple[Any, ...]] = BaseException.__dict__["args"].__get__
+_import_error_msg: Callable[[Any], Any] = ImportError.__dict__["msg"].__get__
+_syntax_error_msg: Callable[[Any], Any] = SyntaxError.__dict__["msg"].__get__
+_os_fields: tuple[Callable[[Any], Any], ...] = tuple(
+    OSError.__dict__[name].__get__ for name in ("errno", "strerror", "filename", "filename2")
+)
+_base_str = BaseException.__str__
+_key_error_str = KeyError.__str__
+_os_error_str = OSError.__str__
+_import_error_str = ImportError.__str__
+_syntax_error_str = SyntaxError.__str__
+_LEAVES = frozenset({str, int, float, bool, type(None), bytes, bytearray, complex})
+_PLAIN = (str, bytes, bytearray, int)
+"""Types whose subclasses are shown as they are, where they have no `__repr__` of their own."""
+
+
+# ------------------------------------------------------------------------------------------------------- exceptions
+
+
+def says_args(cls: type) -> bool:
+    """True for an exception class whose text is that of its arguments: most are."""
+    return type(cls) is type and defined(cls, "__str__") is _base_str
+
+
+def message(error: BaseException, says_args: bool = False) -> str:
+    """`str(error)`, at most `RAW_TEXT` code points. `says_args` is what was once found of the class."""
+    if says_args and type(error).__str__ is _base_str:
+        args = _args_of(error)
+        if len(args) == 1 and type(args[0]) is str:
+            return args[0] if len(args[0]) <= RAW_TEXT else args[0][:RAW_TEXT]
+    for _ in range(MAX_DEPTH):  # an exception made of one other exception says what that one says
+        formatter = defined(type(error), "__str__")
+        if formatter is not _base_str:
+            own = _own_text(error, formatter)
+            if own is not None:
+                return own
+        args = _args_of(error)
+        if len(args) != 1:
+            return shown(args) if args else ""
+        only = args[0]
+        cls = type(only)
+        if cls is str:
+            return head(only)
+        if not issubclass(cls, BaseException):
+            return said(only)
+        error = only
+    return "<exceptions within exceptions>"
+
+
+def _own_text(error: BaseException, formatter: object) -> str | None:
+    """The text of an exception with a `__str__` of its own; None where that says what BaseException's does."""
+    if formatter is _key_error_str:
+        args = _args_of(error)
+        return shown(args[0]) if len(args) == 1 else None
+    if formatter is _os_error_str:
+        return _os_error(error)
+    if formatter is _import_error_str and type(_import_error_msg(error)) is not str:
+        return None
+    if formatter is _syntax_error_str and type(_syntax_error_msg(error)) is not str:
+        return text(_syntax_error_msg(error))
+    return caller_text(error, str)
+
+
+def _os_error(error: BaseException) -> str | None:
+    """`[Errno 2] No such file or directory: 'x'`, whatever the four parts are."""
+    number, reason, name, other_name = (field(error) for field in _os_fields)
+    if number is None and reason is None:
+        return None
+    if all(part is None or is_leaf(type(part)) for part in (number, reason, name, other_name)):
+        return caller_text(error, str)  # knows the errors of Windows too
+    names = "" if name is None else f": {shown(name)}"
+    names += "" if other_name is None else f" -> {shown(other_name)}"
+    return head(f"[Errno {text(number)}] {text(reason)}{names}")
+
+
+def said(value: object) -> str:
+    """`str(value)`: for a built-in container that is its `repr`."""
+    cls = type(value)
+    if cls is str:
+        return head(value)  # type: ignore[arg-type]
+    if issubclass(cls, BaseException):
+        return message(value)  # type: ignore[arg-type]
+    if is_leaf(cls) or (defined(cls, "__str__") is object.__str__ and form_of(value) is not None):
+        return shown(value)
+    return caller_text(value, str)
+
+
+# ------------------------------------------------------------------------------------------------------- any value
+
+
+def text(value: object) -> str:
+    """Any value as a text of at most `RAW_TEXT` code points: a string is itself, a class its name."""
+    cls = type(value)
+    if issubclass(cls, str):
+        return head(value)  # type: ignore[arg-type]
+    if issubclass(cls, BaseException):
+        own = message(value)  # type: ignore[arg-type]
+        return head(f"{type_name(cls)}: {own}" if own else type_name(cls))
+    if issubclass(cls, type):
+        return f"the class {type_name(value)}"  # type: ignore[arg-type]
+    return shown(value)
+
+
+def shown(value: object) -> str:
+    """`repr(value)`, cut after `MAX_NODES` values or `MAX_CONTAINER_TEXT` code points of a container."""
+    form = None if is_leaf(type(value)) else form_of(value)
+    return bounded(_leaf(value) if form is None else _Walk().text(value, form))
+
+
+def is_leaf(cls: type) -> bool:
+    """True for the built-in types that hold no other values."""
+    return type(cls) is type and cls in _LEAVES  # the hash of a class is its metaclass's code
+
+
+def _leaf(value: Any) -> str:
+    """The repr of one value that is no container, bounded."""
+    cls = type(value)
+    if not is_leaf(cls):
+        kind = next((plain for plain in _PLAIN if issubclass(cls, plain)), None)
+        if kind is None or defined(cls, "__repr__") is not kind.__repr__:
+            return caller_text(value, repr)
+        cls = kind
+        value = _plain(value, kind)
+    if cls is str or cls is bytes or cls is bytearray:
+        return head(repr(value[:RAW_TEXT] if len(value) > RAW_TEXT else value))
+    if cls is int and value.bit_length() > MAX_BITS:
+        return f"<int of {value.bit_length():,} bits>"
+    return caller_text(value, repr) if cls is int and value.bit_length() > 1_000 else repr(value)
+
+
+def _plain(value: Any, kind: Any) -> Any:
+    """A subclass's value as the built-in type's own."""
+    if kind is int:
+        return int.__add__(value, 0)
+    return kind.__getitem__(value, slice(0, RAW_TEXT + 1))
+
+
+# ------------------------------------------------------------------------------------------------------- containers
+
+
+class _Level(NamedTuple):
+    """A container whose members are being written."""
+
+    tokens: Iterator[tuple[str, Any]]
+    closing: str
+    identity: int
+
+
+class _Walk:
+    """Writes a container and what is in it, depth first, until its budget is spent."""
+
+    def __init__(self) -> None:
+        self.nodes = MAX_NODES
+        self.room = MAX_CONTAINER_TEXT
+        self._parts: list[str] = []
+        self._levels: list[_Level] = []
+        self._trail: set[int] = set()
+
+    def text(self, value: object, form: Form) -> str:
+        """The whole text, with a mark at its end where it was cut."""
+        self._enter(value, form)
+        while self._levels:
+            level = self._levels[-1]
+            try:
+                before, member = next(level.tokens)
+            except Exception:  # noqa: BLE001 - the end; or another thread is changing the container
+                self._leave()
+                continue
+            if self.nodes <= 0 or self.room <= 0:
+                self._parts.append(CUT)
+                break
+            self._parts.append(before)
+            self._member(member)
+        return "".join(self._parts)
+
+    def _member(self, value: object) -> None:
+        form = None if is_leaf(type(value)) else form_of(value)
+        if form is None:
+            self._write(_leaf(value))
+        elif id(value) in self._trail or len(self._levels) >= MAX_DEPTH:
+            self._write(f"{form.opening}...{form.closing.lstrip(',')}")
+        else:
+            self._enter(value, form)
+
+    def _write(self, part: str, nodes: int = 1) -> None:
+        self._parts.append(part)
+        self.nodes -= nodes
+        self.room -= len(part) + 2
+
+    def _enter(self, value: object, form: Form) -> None:
+        self._write(form.opening)
+        tokens = _pairs(form) if form.between else self._members(form)
+        self._levels.append(_Level(tokens, form.closing, id(value)))
+        self._trail.add(id(value))
+
+    def _leave(self) -> None:
+        level = self._levels.pop()
+        self._trail.discard(level.identity)
+        self._parts.append(level.closing)
+
+    def _members(self, form: Form) -> Iterator[tuple[str, Any]]:
+        """The members; those of a long row of numbers are written at once."""
+        row = list(islice(form.members, max(self.nodes, 0)))
+        if _quick(row):
+            self._write(repr(row)[1:-1], len(row))
+            row = []
+            separator = ", "
+        else:
+            separator = ""
+        for member in chain(row, form.members):
+            yield separator, member
+            separator = ", "
+
+
+def _pairs(form: Form) -> Iterator[tuple[str, Any]]:
+    separator = ""
+    for key, member in form.members:
+        if form.named:
+            yield f"{separator}{text(key)}{form.between}", member
+        else:
+            yield separator, key
+            yield form.between, member
+        separator = ", "
+
+
+def _quick(row: list[Any]) -> bool:
+    """True when one call can show all of a row: numbers of ordinary size, True, False and None."""
+    for member in row:
+        cls = type(member)
+        if cls is int:
+            if not -(2**63) <= member < 2**63:
+                return False
+        elif cls is not float and cls is not bool and member is not None:
+            return False
+    return bool(row)
