@@ -18,6 +18,7 @@ from opentelemetry.exporter.otlp.proto.grpc.version import __version__ as export
 from errorsink.sinks import Outcome
 from errorsink_otel._answers import LONGEST_WAIT, accepted, unencodable
 from errorsink_otel._config import Target
+from errorsink_otel._green import blocking
 
 __all__ = ["GrpcExporter"]
 
@@ -71,9 +72,9 @@ class GrpcExporter:
             request = self._encode(batch)
         except Exception as error:  # noqa: BLE001  # the encoder raises Exception itself for what it doesn't know
             return unencodable(error)
-        channel = self._opened()
+        call = self._stub(self._opened()).Export
         try:
-            answer = self._stub(channel).Export(request, timeout=timeout, metadata=self._metadata)
+            answer = blocking(lambda: call(request, timeout=timeout, metadata=self._metadata))
         except grpc.RpcError as error:
             outcome = self._failure(error)
             if outcome.status == "retry":
