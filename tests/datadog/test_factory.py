@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from errorsink_datadog import datadog_sink
@@ -77,9 +78,10 @@ def test_an_unusable_setting(env: dict[str, str], named: str) -> None:
     assert KEY not in str(caught.value)
 
 
-def test_an_unreadable_ca_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_ca_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one sentence names the variables of the CA file."""
-    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+    (tmp_path / "ca.pem").write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
 
     with pytest.raises(SinkUnavailable, match="SSL_CERT_FILE"):
         datadog_sink(config({"DD_API_KEY": KEY}))
@@ -110,6 +112,7 @@ def test_the_key_is_in_no_repr() -> None:
 
 UNWANTED = """
 import sys
+from pathlib import Path
 from errorsink.sinks import SinkConfig
 from errorsink_datadog import datadog_sink
 assert datadog_sink(SinkConfig(None, {"dd_api_key": ""}, {}, print)) is None
