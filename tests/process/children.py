@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,12 +17,12 @@ from tests.collectors.contract import wait_until
 __all__ = ["LIMIT", "Child", "Journal", "Program"]
 
 LIMIT = 40
-"""Seconds after which a program counts as hung, on a machine however busy: it ends then, and tells where it was."""
+"""Seconds after which a program counts as hung, on a machine however busy: its processes tell then where they are."""
 PLUGIN = Path(__file__).parent / "plugin"
 ROOT = Path(__file__).parents[2]
-_PRELUDE = f"""
-import faulthandler as _faulthandler
-_faulthandler.dump_traceback_later({LIMIT}, exit=True)
+_PRELUDE = """
+import faulthandler as _faulthandler, signal as _signal
+_faulthandler.register(_signal.SIGUSR1)
 """
 _FOREIGN = ("OTEL_", "DD_", "ERRORSINK_", "CLAUDE_CODE_", "DISABLE_ERROR", "COVERAGE", "PYTEST_", "JOURNAL")
 
@@ -79,7 +80,8 @@ class Program:
         """This process's environment without what concerns errorsink, with the journal's sinks."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         path = os.pathsep.join([str(PLUGIN), str(ROOT), str(ROOT / "exporters")])
-        return {**kept, "PYTHONPATH": path, "JOURNAL": str(self.journal.path), **variables}
+        patient = {"ERRORSINK_SHUTDOWN_TIMEOUT": "20"}  # a busy machine must not decide what arrives
+        return {**kept, **patient, "PYTHONPATH": path, "JOURNAL": str(self.journal.path), **variables}
 
     def start(
         self, code: str, *arguments: str, environ: Mapping[str, str] | None = None, options: tuple[str, ...] = ()
@@ -114,10 +116,9 @@ class Program:
     def ended(self, process: subprocess.Popen[str]) -> Child:
         """Waits for the end of a process and of all its children; AssertionError where they don't end."""
         try:
-            out, err = process.communicate(timeout=LIMIT + 5)
+            out, err = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
-            self._kill(process)
-            out, err = process.communicate()
+            out, err = self._stacks(process)
             raise AssertionError(f"a child hangs\n{out}\n{err}") from None
         return Child(process.returncode, out, err)
 
@@ -127,8 +128,16 @@ class Program:
             self._kill(process)
             process.communicate()
 
-    def _kill(self, process: subprocess.Popen[str]) -> None:
+    def _stacks(self, process: subprocess.Popen[str]) -> tuple[str, str]:
+        """What a hung program had said, and where each of its processes is."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGUSR1)
         try:
+            return process.communicate(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._kill(process)
+            return process.communicate()
+
+    def _kill(self, process: subprocess.Popen[str]) -> None:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
