@@ -55,7 +55,9 @@ class Snapshot(NamedTuple):
 _new_link = _new_snapshot = tuple.__new__
 """A named tuple's own constructor takes four times as long."""
 _NOTHING_ELSE = tuple(Link._field_defaults.values())
-_thread_facts: Callable[[threading.Thread], Any] = threading.Thread.__dict__["__dict__"].__get__
+_thread_facts: Callable[[threading.Thread], Any] = next(
+    vars(cls)["__dict__"] for cls in threading.Thread.__mro__ if "__dict__" in vars(cls)  # gevent's is a subclass
+).__get__
 _threads: Mapping[int, threading.Thread] = getattr(threading, "_active", {})
 """Thread names by id. `threading.current_thread()` takes a lock and registers a foreign thread for ever."""
 
@@ -106,7 +108,7 @@ def take(
         error, given_traceback = _unpack(error)
     cls = type(error)
     if issubclass(cls, BaseException):
-        facts = _facts(error)  # type: ignore[arg-type]
+        facts = instance_facts(error)  # type: ignore[arg-type]
         kind = _classify.facts_of(cls)
         link = _link(error, kind, facts, given_traceback)  # type: ignore[arg-type]
         code = _classify.raw_code(error, kind, facts)  # type: ignore[arg-type]
@@ -137,12 +139,6 @@ def take(
             previous,
         ),
     )
-
-
-def _facts(error: BaseException) -> dict[str, Any]:
-    """The exception's own dictionary; an empty one where a class has put something else in its place."""
-    facts = instance_facts(error)
-    return facts if type(facts) is dict else {}
 
 
 def _thread_name(thread: int) -> str:
@@ -189,7 +185,7 @@ def _mark(facts: dict[str, Any], error: object, time_ns: int, number: int, handl
 
 def reported_as(error: BaseException) -> str | None:
     """How this very object was reported before (its `handling`); None where it wasn't."""
-    mark = _facts(error).get(MARK)
+    mark = instance_facts(error).get(MARK)
     if type(mark) is tuple and mark[0] == id(error):
         handling: str = mark[3]
         return handling
