@@ -61,11 +61,10 @@ def test_it_records_a_request(server: FaultyServer, client: httpx.Client) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("encoding", "encoded"), [("gzip", gzip.compress(b"body" * 9)), ("deflate", zlib.compress(b"body" * 9))]
-)
-def test_it_uncompresses_the_body(server: FaultyServer, client: httpx.Client, encoding: str, encoded: bytes) -> None:
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_it_uncompresses_the_body(server: FaultyServer, client: httpx.Client, encoding: str) -> None:
     """The body is recorded as it was before its compression, and its length on the wire beside it."""
+    encoded = {"gzip": gzip.compress, "deflate": zlib.compress}[encoding](b"body" * 9)
     client.post(server.url, content=encoded, headers={"Content-Encoding": encoding})
     (request,) = server.requests
     assert (request.body, request.sent_bytes) == (b"body" * 9, len(encoded))
@@ -118,7 +117,7 @@ def test_it_can_be_down_and_come_back(server: FaultyServer, client: httpx.Client
         (Reset("head"), httpx.ReadError),
         (Reset("body"), httpx.ReadError),
     ],
-    ids=repr,
+    ids=["closed", "closed in the head", "garbage", "reset", "reset in the head", "reset in the body"],
 )
 def test_it_breaks_the_answer_off(
     server: FaultyServer, client: httpx.Client, behaviour: Behaviour, error: type[Exception]
@@ -130,7 +129,7 @@ def test_it_breaks_the_answer_off(
     assert client.get(server.url).status_code == 200
 
 
-@pytest.mark.parametrize("behaviour", [Silent(), Silent(reads=False), Held()], ids=repr)
+@pytest.mark.parametrize("behaviour", [Silent(), Silent(reads=False), Held()], ids=["silent", "unread", "held"])
 def test_it_is_silent(server: FaultyServer, client: httpx.Client, behaviour: Behaviour) -> None:
     """The client hears nothing until its own patience ends."""
     server.script([behaviour])

@@ -143,7 +143,7 @@ def test_it_takes_a_part_of_the_spans(server: FaultyGrpcServer, client: Client) 
     assert (answer.rejected_spans, answer.error_message) == (2, "full")
 
 
-@pytest.mark.parametrize("behaviour", [SilentCall(), HeldCall()], ids=repr)
+@pytest.mark.parametrize("behaviour", [SilentCall(), HeldCall()], ids=["silent", "held"])
 def test_it_is_silent(server: FaultyGrpcServer, client: Client, behaviour: GrpcBehaviour) -> None:
     """The client hears nothing until its own patience ends."""
     server.script([behaviour])
