@@ -66,11 +66,25 @@ class Link(NamedTuple):
     syntax: SyntaxFacts | None = None
 
 
-instance_facts: Callable[[BaseException], Any] = BaseException.__dict__["__dict__"].__get__
+_dict_of: Callable[[BaseException], Any] = BaseException.__dict__["__dict__"].__get__
 traceback_of: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _cause_of: Callable[[BaseException], BaseException | None] = BaseException.__dict__["__cause__"].__get__
 _context_of: Callable[[BaseException], BaseException | None] = BaseException.__dict__["__context__"].__get__
 _suppresses: Callable[[BaseException], bool] = BaseException.__dict__["__suppress_context__"].__get__
+
+
+def instance_facts(error: BaseException) -> dict[str, Any]:
+    """The exception's own dictionary; an empty one where a look-up in it could run code of the application's."""
+    facts = _dict_of(error)
+    if type(facts) is not dict:
+        return {}
+    try:
+        for key in facts:
+            if type(key) is not str:
+                return {}
+    except RuntimeError:  # another thread is changing it
+        return {}
+    return facts
 
 
 def stands_alone(error: BaseException) -> bool:
@@ -227,8 +241,7 @@ def _members(error: BaseException) -> Sequence[BaseException] | None:
     if _NATIVE_GROUPS:
         members = groups[0].__dict__["exceptions"].__get__(error)
     else:
-        facts = instance_facts(error)
-        members = facts.get("_exceptions") if type(facts) is dict else None
+        members = instance_facts(error).get("_exceptions")
     return members if type(members) is tuple or type(members) is list else ()
 
 
@@ -237,8 +250,7 @@ def _members(error: BaseException) -> Sequence[BaseException] | None:
 
 def _notes(error: BaseException) -> tuple[str, ...]:
     """The notes as Python prints them: of a list each as a text, of anything else its repr."""
-    facts = instance_facts(error)
-    notes = facts.get("__notes__") if type(facts) is dict else None
+    notes = instance_facts(error).get("__notes__")
     if notes is None:
         return ()
     if type(notes) is not list and type(notes) is not tuple:

@@ -201,7 +201,7 @@ def _fitted(blocks: list[Block]) -> str:
     """The text of the blocks, within MAX_STACK."""
     text = "".join(piece.text for block in blocks for piece in block)
     if len(text) <= MAX_STACK:
-        return text.rstrip("\n")
+        return text.removesuffix("\n")
     last = blocks[-1]
     kept = [_with_short_last(last)]
     room = MAX_STACK - _size(kept[0])

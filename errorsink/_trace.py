@@ -31,6 +31,9 @@ _REPEATS_SHOWN = 3
 _OWN_FOLDER = dirname(__file__) + sep
 _OWN_PROGRAMS = _OWN_FOLDER + "cli" + sep
 """The command line reports errors like any application; its frames are no inner workings."""
+_starts_with = str.startswith
+"""Not the name's own method: it may be a subclass of `str` (`compile` takes any)."""
+_plain = str.__str__
 _BY_INSTRUCTION = sys.version_info >= (3, 11)
 
 
@@ -40,13 +43,20 @@ def walk(traceback: TracebackType | None) -> list[Place]:
     append = places.append
     if _BY_INSTRUCTION:
         while traceback is not None:
-            append((traceback.tb_frame.f_code, traceback.tb_lasti))
+            lasti = traceback.tb_lasti
+            append((traceback.tb_frame.f_code, lasti if lasti >= 0 else _by_line(traceback)))
             traceback = traceback.tb_next
     else:
         while traceback is not None:
             append((traceback.tb_frame.f_code, traceback.tb_lineno))
             traceback = traceback.tb_next
     return places if len(places) <= LONG else squeeze(places)
+
+
+def _by_line(traceback: TracebackType) -> int:
+    """The position of a traceback without an instruction, which somebody has made with a line only."""
+    line: int | None = traceback.tb_lineno
+    return -1 if line is None or line < 0 else -2 - line
 
 
 def call_site(frame: FrameType | None) -> list[Place]:
@@ -62,7 +72,7 @@ def call_site(frame: FrameType | None) -> list[Place]:
 
 
 def _is_own(filename: str) -> bool:
-    return filename.startswith(_OWN_FOLDER) and not filename.startswith(_OWN_PROGRAMS)
+    return _starts_with(filename, _OWN_FOLDER) and not _starts_with(filename, _OWN_PROGRAMS)
 
 
 def line_of(code: CodeType, position: Any) -> int | None:
@@ -70,7 +80,7 @@ def line_of(code: CodeType, position: Any) -> int | None:
     if not _BY_INSTRUCTION:
         return position if isinstance(position, int) and position > 0 else None
     if position < 0:
-        return code.co_firstlineno
+        return None if position == -1 else -2 - position
     try:
         found: Any = next(islice(code.co_positions(), position // 2, None))  # type: ignore[attr-defined, unused-ignore]
     except Exception:  # noqa: BLE001 - a damaged line table raises RuntimeError or StopIteration
@@ -115,7 +125,7 @@ def _take(places: list[Place], frames: int) -> list[Place]:
 
 def _count_repetitions(places: list[Place], line: Callable[[CodeType, Any], int | None]) -> list[Place]:
     shown: list[Place] = []
-    lines: dict[Place, int | None] = {}
+    lines: dict[tuple[int, Any], tuple[str, int | None, str]] = {}  # by id: the hash of a code object is its constants'
     last: tuple[str, int | None, str] | None = None
     run = 0
     for place in places:
@@ -124,9 +134,10 @@ def _count_repetitions(places: list[Place], line: Callable[[CodeType, Any], int 
             shown.append(place)
             last, run = None, 0
             continue
-        if place not in lines:
-            lines[place] = line(code, position)
-        here = (code.co_filename, lines[place], code.co_name)
+        here = lines.get((id(code), position))
+        if here is None:
+            here = (_plain(code.co_filename), line(code, position), _plain(code.co_name))
+            lines[id(code), position] = here
         run = run + 1 if here == last else 1
         last = here
         if run <= _REPEATS_SHOWN:
