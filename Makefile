@@ -51,7 +51,7 @@ lint: $(VENV)/.group-lint-$(STATE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(foreach group,lint test bench,$(VENV)/.group-$(group)-$(STATE))
+types: $(foreach group,lint test,$(VENV)/.group-$(group)-$(STATE))
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from functools import partial
 from time import perf_counter
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, NamedTuple
 
 from benchmarks._contestants import errorsink_no_sink
 from benchmarks._errors import bare_snapshot, raised
 from benchmarks._run import in_fresh_process, table
-from benchmarks._timing import per_call
+from benchmarks._timing import Call, per_call
 
 Report = Callable[..., object]
 
@@ -30,34 +31,33 @@ def _group(width: int) -> BaseException:
     return kind("several", [ValueError(number) for number in range(width)]) if kind else ValueError("no groups here")
 
 
-def _calls(report: Report) -> Iterator[tuple[str, str, Callable[[], object], int]]:
-    """What grows, its size, the call, and how often it is made."""
+class Size(NamedTuple):
+    """One measurement: what grows, how large it is, the call, and how often it is made."""
+
+    what: str
+    size: int
+    call: Call
+    number: int
+
+
+def _sizes(report: Report) -> Iterator[Size]:
     sys.setrecursionlimit(50_000)
-    for frames in (1, 16, 100, 1_000, 20_000):
-        error = raised(max(frames, 2))
-        yield "frames", f"{frames:,}", lambda error=error: report(error), max(20_000 // frames, 5)
-        yield (
-            "frames, the bare snapshot",
-            f"{frames:,}",
-            lambda error=error: bare_snapshot(error),
-            max(20_000 // frames, 5),
-        )
-    for length in (1, 10, 100, 1_000, 50_000):
-        error = _chain(length)
-        yield "chain", f"{length:,}", lambda error=error: report(error), 500
-    for width in (1, 15, 100, 10_000):
-        error = _group(width)
-        yield "group", f"{width:,}", lambda error=error: report(error), 500
+    for size in (2, 16, 100, 1_000, 20_000):
+        error = raised(size)
+        yield Size("frames", size, partial(report, error), max(20_000 // size, 5))
+        yield Size("frames, the bare snapshot", size, partial(bare_snapshot, error), max(20_000 // size, 5))
+    for size in (1, 10, 100, 1_000, 50_000):
+        yield Size("chain", size, partial(report, _chain(size)), 500)
+    for size in (1, 15, 100, 10_000):
+        yield Size("group", size, partial(report, _group(size)), 500)
     for size in (10, 4_000, 1_000_000, 10_000_000):
-        error = ValueError("x" * size)
-        yield "message", f"{size:,}", lambda error=error: report(error), 500
+        yield Size("message", size, partial(report, ValueError("x" * size)), 500)
     for size in (10, 1_000, 200_000):
-        mapping = dict.fromkeys(range(size), "v" * 100)
-        yield "dict", f"{size:,}", lambda mapping=mapping: report(mapping), 200
+        yield Size("dict", size, partial(report, dict.fromkeys(range(size), "v" * 100)), 200)
     error = raised(16)
-    for count in (0, 10, 100):
-        attributes = {f"key.{number}": number for number in range(count)}
-        yield "attributes", str(count), lambda given=attributes: report(error, attributes=given), 1_000
+    for size in (0, 10, 100):
+        attributes = {f"key.{number}": number for number in range(size)}
+        yield Size("attributes", size, partial(report, error, attributes=attributes), 1_000)
 
 
 def _threads(report: Report, number: int, each: int) -> float:
@@ -83,7 +83,7 @@ def _threads(report: Report, number: int, each: int) -> float:
 def measure() -> dict[str, Any]:
     report: Report = errorsink_no_sink().report
     return {
-        "sizes": [(what, size, per_call(call, number, 3)) for what, size, call, number in _calls(report)],
+        "sizes": [(one.what, one.size, per_call(one.call, one.number, 3)) for one in _sizes(report)],
         "threads": [(number, _threads(report, number, 20_000 // number)) for number in (1, 2, 8, 32)],
     }
 

@@ -120,7 +120,11 @@ def seconds(low: float, high: float) -> tuple[Callable[[object], float], str]:
             raise ValueError
         return float(value)
 
-    return parse, f"seconds from {low:g} to {high:g}"
+    return parse, f"seconds from {_plain(low)} to {_plain(high)}"
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:g}"
 
 
 def _milliseconds(value: object) -> float:
