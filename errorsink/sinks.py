@@ -98,6 +98,7 @@ class Sink(Protocol):
 
     def prepare(self, record: ErrorRecord) -> Item:
         """The record's wire form. Pure. What it raises rejects this one record, and no other."""
+        ...
 
     def send(self, items: Sequence[Item], timeout: float) -> Outcome:
         """Hands a batch to the peer within `timeout` seconds, whatever the peer does.
