@@ -61,11 +61,18 @@ class ServerProcess:
     """A process that listens on some ports. Its standard output and error go to one file, kept over restarts."""
 
     def __init__(
-        self, command: Sequence[str], ports: Sequence[int], output: Path, environ: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        ports: Sequence[int],
+        output: Path,
+        environ: Mapping[str, str] | None = None,
+        noise: str | None = None,
     ) -> None:
+        """`noise`: lines of output with this text are left out of reports."""
         self._command = list(command)
         self._ports = list(ports)
         self._output = output
+        self._noise = noise
         self._environ = {**os.environ, **(environ or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self._status: int | None = None
@@ -112,5 +119,6 @@ class ServerProcess:
         status = self._process.poll() if self._process is not None else self._status
         state = "running" if self.running else f"ended with {status}" if status is not None else "never started"
         lines = self._output.read_text(errors="replace").splitlines() if self._output.exists() else []
-        tail = "\n".join(f"  {line}" for line in lines[-_TAIL_LINES:]) or "  nothing"
+        told = [line for line in lines if self._noise is None or self._noise not in line]
+        tail = "\n".join(f"  {line}" for line in told[-_TAIL_LINES:]) or "  nothing"
         return f"command: {' '.join(self._command)}\nstate: {state}\nlast lines of its output:\n{tail}"

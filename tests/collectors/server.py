@@ -24,6 +24,7 @@ class ProcessServer(ABC):
     name: str
     datadog: str | None = None
     port_count = 2
+    noise: str | None = None
 
     def __init__(self) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix=f"{self.name}-"))
@@ -77,7 +78,7 @@ class ProcessServer(ABC):
         for attempt in range(1, _STARTS + 1):
             ports = free_ports(self.port_count)
             self.endpoints = Endpoints(url(ports[0]), url(ports[1]))
-            self._process = ServerProcess(self.command(ports), ports, self.output, self.environ())
+            self._process = ServerProcess(self.command(ports), ports, self.output, self.environ(), self.noise)
             try:
                 return self.start()
             except DidNotStart as error:
