@@ -1,6 +1,6 @@
 """Redaction: no known secret leaves the process, and the text around it stays readable.
 
-The complete text is redacted first and cut afterwards; a text that was cut first keeps pieces that no rule knows any more.
+The complete text is redacted first and cut afterwards; a text that was cut first keeps pieces that no rule knows.
 Only `redact_bounded` reads a part of a text, and it gives up what a secret at the cut may have left.
 """
 
@@ -11,7 +11,7 @@ from errorsink._redact_rules import ATTRIBUTE_TERMS, MASK_OPENING, TERMS, KeyNam
 from errorsink._redact_scan import Scanner
 
 OVERLAP = 8_192
-"""The characters dropped before a cut that was made ahead of redaction: more than any single secret is expected to have."""
+"""The characters dropped before a cut that was made ahead of redaction: more than a secret is expected to have."""
 
 ERROR = f"{MASK_OPENING}error]"
 """What a text becomes when it cannot be redacted."""
@@ -24,10 +24,10 @@ class Redactor:
 
     Args:
         disable: kinds that shall not be masked.
-        keys: more key names whose values are secrets, in any spelling: `tenant_ref` covers `tenantRef` and `X-Tenant-Ref`.
+        keys: more names of keys whose values are secrets, in any spelling: `tenant_ref` covers `X-Tenant-Ref`.
         enable: kinds that are off by default and shall be masked.
-        hook: a function of the user's, text to text, that runs after the rules. It sees masked text only, and the rules run
-            again on what it returns: it may hide more, and what it puts in is redacted like any other text.
+        hook: a function of the user's, text to text, that runs after the rules. It sees masked text only, and the rules
+            run again on what it returns: it may hide more, and what it puts in is redacted like any other text.
 
     Raises:
         ValueError: a kind is unknown, or a key name unusable; the message names it and says what is allowed.
@@ -57,20 +57,20 @@ class Redactor:
     def redact(self, text: str) -> str:
         """The text with every secret replaced by a mask that names its kind; the same object if there is none.
 
-        It raises no Exception: a text that cannot be redacted becomes `[REDACTED:error]`. Linear in the length of the text.
-        Redacting again changes nothing.
+        It raises no Exception: a text that cannot be redacted becomes `[REDACTED:error]`. The work is linear in the
+        length of the text, and redacting again changes nothing.
         """
         try:
             masked = self._masked(text)
             return masked if self._hook is None else self._hooked(masked)
-        except Exception:  # whatever failed, here or in the hook: what could not be checked is not shown
+        except Exception:  # noqa: BLE001 - whatever failed, here or in the hook: what was not checked is not shown
             return ERROR
 
     def redact_bounded(self, text: str, limit: int) -> str:
         """The beginning of a text, redacted, from at most ``limit`` of its characters.
 
-        Of a text over the limit the last 8,192 characters that were read are dropped after redaction, since the limit may have
-        split a secret there.
+        Of a text over the limit the last 8,192 characters that were read are dropped after redaction, since the limit
+        may have split a secret there.
         """
         if len(text) <= limit:
             return self.redact(text)
@@ -81,10 +81,13 @@ class Redactor:
         return self._keys.kind(key) is not None
 
     def redact_value(self, key: str, value: str) -> str:
-        """The value of an attribute: a mask for the whole of it if the key is sensitive, else the value redacted as text."""
+        """The value of an attribute.
+
+        A mask for the whole of it if the key is sensitive, else the value redacted as text.
+        """
         try:
             kind = self._keys.kind(key)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a key that cannot be judged may be sensitive
             return ERROR
         if kind is None:
             return self.redact(value)
@@ -101,7 +104,10 @@ class Redactor:
 
     @property
     def steps(self) -> int:
-        """The engine's work so far: places looked at and characters masked. For tests and benchmarks; not exact across threads."""
+        """The engine's work so far.
+
+        Places looked at and characters masked. For tests and benchmarks; not exact across threads.
+        """
         return self._scanner.steps
 
     def kinds(self) -> list[tuple[str, str, bool]]:
@@ -109,7 +115,10 @@ class Redactor:
         return [(rule.kind, rule.meaning, rule.default) for rule in self._scanner.rules]
 
     def _masked(self, text: str) -> str:
-        """Masks until nothing more is found: what a mask uncovers, such as a word that now begins, must not wait for a second call."""
+        """Masks until nothing more is found.
+
+        What a mask uncovers, such as a word that now begins, must not wait for a second call.
+        """
         for _ in range(_MOST_PASSES):
             hits = self._scanner.scan(text)
             if not hits:
@@ -127,7 +136,7 @@ class Redactor:
     def _hooked(self, masked: str) -> str:
         assert self._hook is not None
         changed = self._hook(masked)
-        if not isinstance(changed, str):
+        if not isinstance(changed, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a hook may break its word
             return ERROR
         return masked if changed == masked else self._masked(changed)
 

@@ -1,7 +1,7 @@
-"""The engine: finds the rules that can match by looking at the words of a text once, then tries them only where they can.
+"""The engine: finds the rules that can match by looking at a text's words once, then tries them only where they can.
 
-A loop over all patterns reads the text once a rule. Here the text is read a few times in all: it becomes a set of words, and
-each rule's trigger literals are looked up in that set. Only for what is found there are the places searched and the rules tried.
+A loop over all patterns reads the text once a rule. Here the text is read a few times in all: it becomes a set of
+words, and each rule's trigger literals are looked up in that set. Only what is found there is searched for and tried.
 """
 
 import re
@@ -24,6 +24,7 @@ _RUN = re.compile(rb"[a-z]+")
 _ESCAPE = re.compile(ESCAPES.encode())
 _MASK = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
 _PREFIX = 3
+_LONGEST_ESCAPE = 6
 _ALPHABET = [bytes([letter]) for letter in b"abcdefghijklmnopqrstuvwxyz"]
 
 Hit = tuple[int, int, int]
@@ -39,7 +40,10 @@ class _Trigger(NamedTuple):
 
 
 class Scanner:
-    """A table made ready. It doesn't change once built, so any thread may scan; ``steps`` is a mere tally, for tests."""
+    """A table made ready.
+
+    It doesn't change once built, so any thread may scan; ``steps`` is a mere tally, for tests.
+    """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
@@ -175,10 +179,23 @@ def _quick_part(trigger: _Trigger) -> bytes:
 def _places(view: bytes, literal: bytes) -> Iterator[tuple[int, int, int]]:
     """Where a literal stands: position, its length negated (so that the longest sorts first) and its length."""
     size = len(literal)
+    if literal.count(literal[:1]) == size > 1:
+        yield from ((position, -size, size) for position in _starts_of_runs(view, literal))
+        return
     position = view.find(literal)
     while position >= 0:
         yield position, -size, size
         position = view.find(literal, position + 1)
+
+
+def _starts_of_runs(view: bytes, literal: bytes) -> Iterator[int]:
+    """For a literal such as eight digits.
+
+    In a long run of digits only the first few places, where an escape may end.
+    """
+    size = len(literal)
+    for run in re.finditer(re.escape(literal[:1]) + b"{%d,}" % size, view):
+        yield from range(run.start(), min(run.start() + _LONGEST_ESCAPE, run.end() - size + 1))
 
 
 def united(hits: Iterable[Hit]) -> list[Hit]:

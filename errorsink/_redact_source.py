@@ -1,4 +1,7 @@
-"""Which parts of a text are code: the source lines below the `File` lines of a stack, without their literals and comments."""
+"""Which parts of a text are code.
+
+The source lines below the `File` lines of a stack, without their literals and comments.
+"""
 
 import re
 from bisect import bisect_right
@@ -45,7 +48,7 @@ def _edges(text: str) -> Iterator[int]:
 
 
 def _is_source(text: str, start: int, end: int, shallowest: int) -> bool:
-    """Whether the line is indented deeper than the `File` line above it (behind the bars of a group, if there are any)."""
+    """Whether the line is indented deeper than the `File` line above it, behind the bars of a group if any."""
     margin = text[start : start + shallowest]
     return (
         end - start > shallowest

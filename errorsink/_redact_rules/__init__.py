@@ -1,4 +1,7 @@
-"""The rule table: one row a kind of secret, the most telling first. Where matches overlap, the first row names the mask."""
+"""The rule table.
+
+One row a kind of secret, the most telling first. Where matches overlap, the first row names the mask.
+"""
 
 from collections.abc import Iterable
 

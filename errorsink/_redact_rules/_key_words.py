@@ -4,15 +4,17 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from errorsink._redact_rules._rule import words
+
 SEPARATORS = ("_", "-", ".", " ")
 
 
 class Term(NamedTuple):
     """One sensitive name, as its lower-case segments.
 
-    A ``fused`` term may stand at the end of a longer word (`dbpassword`, `userToken`); any other must be a word or a camelCase
-    part of its own (`pass`, but not `bypass`). A ``plain`` term names a thing that people also write about (a lexer's `token`):
-    in running text its value must look like a secret.
+    A ``fused`` term may stand at the end of a longer word (`dbpassword`, `userToken`); any other must be a word or a
+    camelCase part of its own (`pass`, but not `bypass`). A ``plain`` term names a thing that people also write about (a
+    lexer's `token`): in running text its value must look like a secret.
     """
 
     kind: str
@@ -80,16 +82,20 @@ ATTRIBUTE_TERMS = (
     *_terms("authorization", "authorization"),
     *_terms("cookie", "cookie cookies"),
 )
-"""Names whose values in running text have rules of their own; as the key of an attribute they mask the whole value."""
+"""Names whose values in running text have rules of their own; as an attribute's key they mask the whole value."""
 
-_TAILS = (
-    "hash hashed value raw text plain plaintext base64 b64 hex encoded old new current previous prev confirm confirmation confirmed "
-    "repeat again base str string env prod production dev development test testing live staging stage primary secondary main backup "
-    "ro rw header param"
-).split()
-"""What may follow the term and leave it sensitive: `password_hash`, `SECRET_KEY_BASE`. `token_count` or `secretName` name something else."""
+_TAILS = words(
+    "hash hashed value raw text plain plaintext base64 b64 hex encoded str string base header param",
+    "old new current previous prev confirm confirmation confirmed repeat again primary secondary main backup ro rw",
+    "env prod production dev development test testing live staging stage",
+)
+"""What may follow the term and leave it sensitive.
 
-TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_TAILS, key=len, reverse=True))})(?![a-z])){{0,2}}(?:[_-]?[0-9]{{1,3}})?(?![A-Za-z0-9_])"
+`password_hash`, `SECRET_KEY_BASE`. `token_count` or `secretName` name something else.
+"""
+
+_TAIL = "|".join(sorted(_TAILS, key=len, reverse=True))
+TAIL = rf"(?:[_.-]?(?:{_TAIL})(?![a-z])){{0,2}}(?:[_-]?[0-9]{{1,3}})?(?![A-Za-z0-9_])"
 """The pattern of it; to be used without regard to case."""
 
 _LONGEST_KEY = 256
@@ -105,7 +111,7 @@ def segments(key: str) -> list[str]:
 
 
 class KeyNames:
-    """Tells which keys are sensitive: those that end in a term, apart from tails. `token_count` and `has_password` do not."""
+    """Tells which keys are sensitive: those that end in a term, apart from tails. `token_count` does not."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
         self._kinds: dict[tuple[str, ...], str] = {}
@@ -147,6 +153,7 @@ def custom_term(name: str) -> Term:
     parts = tuple(segments(name))
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_. -]{0,63}", name, re.ASCII) is None or sum(map(len, parts)) < 2:
         raise ValueError(
-            f"keys: {name!r} is no usable key name; allowed are 2 to 64 letters, digits, '_', '-', '.' and spaces, a letter first"
+            f"keys: {name!r} is no usable key name; allowed are 2 to 64 letters, digits, '_', '-', '.' and spaces, "
+            "a letter first"
         )
     return Term("custom-key", parts, fused=False)

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from errorsink._redact_rules import _key_words as words
-from errorsink._redact_rules._key_words import Term
+from errorsink._redact_rules._key_words import ATTRIBUTE_TERMS, TAIL, TERMS, Term
 from errorsink._redact_rules._rule import WORD, Rule, Span, View, starts_word
 from errorsink._redact_rules._values import (
     Value,
@@ -21,8 +20,7 @@ from errorsink._redact_rules._values import (
 
 _QUOTE = r"(?:\\{0,7}[\"'`]|%2[27]|&quot;|&#39;)"
 _AFTER_NAME = re.compile(
-    words.TAIL
-    + rf"(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)(?P<space>[ \t]{{0,8}})",
+    rf"{TAIL}(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)[ \t]{{0,8}}",
     re.ASCII | re.IGNORECASE,
 )
 _LONGEST_NAME = 64
@@ -31,17 +29,20 @@ _PARSERS_WORDS = re.compile(
     re.IGNORECASE,
 )
 _VERBS = re.compile(
-    r"(?:(?:is|was|provided|given|supplied|used|received|value|now|still|set to|of) {1,2}){1,3}|(?:(?:provided|given|supplied|used|received|value) ?)?: ?",
+    r"(?:(?:is|was|provided|given|supplied|used|received|value|now|still|set to|of) {1,2}){1,3}"
+    r"|(?:(?:provided|given|supplied|used|received|value) ?)?: ?",
     re.IGNORECASE,
 )
 _VALUE_ATTRIBUTE = re.compile(r"\s{1,4}value\s{0,2}[=:]\s{0,2}", re.IGNORECASE)
 _FORM_PART = re.compile(r"(?:\r?\n|(?:\\r)?\\n){2}")
 _FORM_NAME = re.compile(r"\bname=\\{0,3}\"\Z")
 _LONGEST_FORM_NAME = 10
-_FORM_LINE = re.compile(r"[^\r\n\\]{1,4096}")
+_FORM_LINE = re.compile(r"[^\r\n\\]+")
 _XML_ATTRIBUTES = re.compile(r"(?:\s[^<>]{0,512})?>")
 _XML_TEXT = re.compile(r"[^<>]+")
-_NO_VALUE = frozenset("<{[(:=|>`")
+_NO_VALUE = frozenset(":=>`")
+_BRACKETED = re.compile(r"<[^<>\n]{0,256}>|\$?\{[^\n]{0,256}\}|\[[^\n]{0,256}\]|\([^\n]{0,256}\)")
+_LOGIN_OF_NETRC = re.compile(r"\blogin \S{1,64} \Z")
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
 
 
@@ -90,9 +91,7 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     if not term.plain or after["close"]:
         return value
     word = text[value.start : value.end]
-    shaped = (
-        is_shaped(word, 8) if colon else len(word) >= 4 and (is_shaped(word) or word.islower() or not word.isalpha())
-    )
+    shaped = is_shaped(word) or (not colon and len(word) >= 4 and (word.islower() or not word.isalpha()))
     return value if shaped and not _is_parsers(text, start, term, value) else None
 
 
@@ -116,15 +115,18 @@ def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | 
         return None
     if opening > 0 and text[opening - 1] in "bu":
         opening -= 1
-    pair = text[max(0, opening - 1) : opening] in (("(",) if term.plain else ("(", "[")) and text[
-        max(0, opening - 2) : opening - 1
-    ] not in WORD | {")", "]"}
-    value = quoted_value(text, after.end()) if option or pair else None
+    value = quoted_value(text, after.end()) if option or _opens_pair(text, opening, term) else None
     if value is None or not _is_secret(text, value, term):
         return None
     if term.plain and not is_shaped(text[value.start : value.end], 8):
         return None
     return value if option or text[value.end + len(quote) : value.end + len(quote) + 1] in (")", "]") else None
+
+
+def _opens_pair(text: str, opening: int, term: Term) -> bool:
+    """Whether a tuple or list begins before the quote, rather than the arguments of a call."""
+    bracket, before = text[max(0, opening - 1) : opening], text[max(0, opening - 2) : max(0, opening - 1)]
+    return bracket in (("(",) if term.plain else ("(", "[")) and before not in WORD and before not in (")", "]")
 
 
 def _element(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
@@ -153,6 +155,8 @@ def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Valu
     name = _name_start(text, start)
     if text.startswith("--", name):
         return _argument(text, position, term) if after["gap"] == " " else None
+    if _LOGIN_OF_NETRC.search(text[max(0, start - _LONGEST_NAME) : start]) is not None:
+        return _argument(text, position, term)
     return _prose(text, start, position, term)
 
 
@@ -213,8 +217,11 @@ _NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] =
 
 
 def _unquoted(text: str, position: int, term: Term) -> Value | None:
-    """An unquoted value, unless it is code. What is not read to its end is refused first: that keeps the work linear."""
-    if text[position : position + 1] in _NO_VALUE or is_code(text, position):
+    """An unquoted value, unless it is code.
+
+    What is not read to its end is refused first: that keeps the work linear.
+    """
+    if text[position : position + 1] in _NO_VALUE or _BRACKETED.match(text, position) or is_code(text, position):
         return None
     if term.segments[-1] in ("pwd", "pass") and _PATH.match(text, position) is not None:
         return None
@@ -225,11 +232,14 @@ def _unquoted(text: str, position: int, term: Term) -> Value | None:
 # --- judgement ----------------------------------------------------------------------------------------------------
 
 _LONGEST_HARMLESS = 512
-_NAMES_THEMSELVES = frozenset(literal for term in (*words.TERMS, *words.ATTRIBUTE_TERMS) for literal in term.literals())
+_NAMES_THEMSELVES = frozenset(literal for term in (*TERMS, *ATTRIBUTE_TERMS) for literal in term.literals())
 
 
 def _is_secret(text: str, value: Value, term: Term) -> bool:
-    """Whether the value can be one: not a placeholder, a number such as a count, the name itself or a sentence about it."""
+    """Whether the value can be one.
+
+    Not a placeholder, a number such as a count, the name itself or a sentence about it.
+    """
     size = value.end - value.start
     if size > _LONGEST_HARMLESS:
         return True
@@ -247,11 +257,9 @@ def _is_secret(text: str, value: Value, term: Term) -> bool:
 
 def _is_parsers(text: str, start: int, term: Term, value: Value) -> bool:
     """`unexpected token: '}'` speaks of a lexer's token."""
-    return (
-        term.plain
-        and value.end - value.start < 20
-        and _PARSERS_WORDS.search(text[max(0, start - 16) : start]) is not None
-    )
+    if not term.plain or is_shaped(text[value.start : value.end], 8):
+        return False
+    return _PARSERS_WORDS.search(text[max(0, start - 16) : start]) is not None
 
 
 def _name_start(text: str, position: int, also: str = "") -> int:

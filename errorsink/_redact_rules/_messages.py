@@ -20,6 +20,7 @@ _DUPLICATE = re.compile(
     r"duplicate entry (?P<quote>\\{0,3}['\"])(?P<secret>[^\r\n]{1,512}?)(?P=quote) for key (?P<key>[^\r\n]{1,128})",
     re.IGNORECASE,
 )
+_IDENTIFIED = re.compile(r"identified by (?:password )?(?P<quote>\\{0,3}['\"])", re.IGNORECASE)
 _FAILING_ROW = re.compile(r"failing row contains \((?P<secret>(?!\[REDACTED:)[^\r\n\\]+)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"\[parameters: [\[(]{1,2}(?!\[REDACTED:|\{)", re.IGNORECASE)
 _END_OF_PARAMETERS = re.compile(r"[\])]{1,2}\](?=\s|\Z|[\\\"'])|[\r\n]|\Z")
@@ -80,6 +81,13 @@ def message_rules(terms: Iterable[Term]) -> tuple[Rule, ...]:
             View.FOLDED,
         ),
         Rule(
+            "sql-identified-by",
+            "password in SQL's `IDENTIFIED BY 'password'`",
+            ("identified by ",),
+            _identified_by,
+            View.FOLDED,
+        ),
+        Rule(
             "sql-row",
             "row in PostgreSQL's `Failing row contains (…)`, which names no column",
             ("failing row contains (",),
@@ -102,6 +110,14 @@ def _up_to(end: re.Pattern[str], text: str, start: int) -> Span | None:
     return (start, found.start()) if found is not None and found.start() > start else None
 
 
+def _identified_by(text: str, start: int, stop: int) -> Span | None:
+    head = _IDENTIFIED.match(text, start) if starts_word(text, start) else None
+    value = quoted_value(text, head.start("quote")) if head is not None else None
+    if value is None or is_placeholder(text[value.start : value.end]):
+        return None
+    return value.start, value.end
+
+
 def _failing_row(text: str, start: int, stop: int) -> Span | None:
     match = _FAILING_ROW.match(text, start) if starts_word(text, start) else None
     if match is None:
@@ -111,7 +127,10 @@ def _failing_row(text: str, start: int, stop: int) -> Span | None:
 
 
 def _input_finder(is_sensitive: Callable[[str], bool]) -> Callable[[str, int, int], Span | None]:
-    """`input_value=…` below a line with the field's location; or a dict whose repr pydantic has cut in the middle of a name."""
+    """`input_value=…` below a line with the field's location.
+
+    Or a dict whose repr pydantic has cut in the middle of a name.
+    """
 
     def find(text: str, start: int, stop: int) -> Span | None:
         if not starts_word(text, start):

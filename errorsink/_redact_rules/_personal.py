@@ -2,12 +2,13 @@
 
 import re
 
-from errorsink._redact_rules._rule import WORD, Rule, Span, View, matching, starts_word
+from errorsink._redact_rules._rule import WORD, Rule, Span, View, matching, starts_word, words
 
 # --- payment cards ------------------------------------------------------------------------------------------------
 
 _CARD = re.compile(
-    r"(?:\d{13,19}|\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}(?:(?P=gap)\d{3})?|\d{4}(?P<amex>[ -])\d{6}(?P=amex)\d{5})"
+    r"(?:\d{13,19}|\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}(?:(?P=gap)\d{3})?"
+    r"|\d{4}(?P<amex>[ -])\d{6}(?P=amex)\d{5})"
     r"(?![\w-]|\.\d)",
     re.ASCII,
 )
@@ -45,12 +46,13 @@ def _card(text: str, start: int, stop: int) -> Span | None:
 
 _IBAN_LENGTHS = {
     code[:2]: int(code[2:])
-    for code in (
-        "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 "
-        "FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 "
-        "LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 "
-        "RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST23 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
-    ).split()
+    for code in words(
+        "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29",
+        "ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20",
+        "LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29",
+        "PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST23 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20",
+        "YE30",
+    )
 }
 _IBAN = re.compile(r"[A-Z]{2}\d{2}(?:[A-Z0-9]{11,29}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)", re.ASCII)
 
@@ -84,15 +86,17 @@ _DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,8}(?P<top>[A-Za
 _LONGEST_USERINFO = 320
 _NO_USERINFO = re.compile(r"[\s/?#\"'<>]")
 _NO_TOP_DOMAINS = frozenset(
-    {"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "yaml", "yml", "toml", "lock", "tgz", "gz", "zip", "tar",
-     "whl", "exe", "dll", "service", "socket", "timer", "mount", "target", "slice", "scope", "local", "internal", "localhost"}
-)  # fmt: skip
+    words(
+        "png jpg jpeg gif svg webp css js ts json yaml yml toml lock tgz gz zip tar whl exe dll",
+        "service socket timer mount target slice scope local internal localhost",
+    )
+)
 _SOFTWARE = frozenset({"git", "hg", "svn"})
 
 
 def _email(text: str, start: int, stop: int) -> Span | None:
     """An address. Not `git@host`, `logo@2x.png`, `user@1000.service`, and not `a@b.T`, which multiplies matrices."""
-    domain = _DOMAIN.match(text, stop)
+    domain = _DOMAIN.match(text, stop) if text[stop : stop + 1] in WORD else None
     if domain is None or domain["top"].lower() in _NO_TOP_DOMAINS:
         return None
     first = start
@@ -112,7 +116,7 @@ def _email(text: str, start: int, stop: int) -> Span | None:
 
 
 def _is_userinfo(text: str, position: int) -> bool:
-    """Whether what begins here is in the `user:password@` of a URL: no address, and the host behind it must stay."""
+    """Whether what begins here is in the `user:password@` of a URL: it's no address, and the host must stay."""
     slashes = text.rfind("//", max(0, position - _LONGEST_USERINFO), position)
     return slashes >= 0 and _NO_USERINFO.search(text, slashes + 2, position) is None
 
@@ -131,9 +135,10 @@ _PATH_ABOVE = re.compile(
 _DRIVE_ABOVE = re.compile(r"(?:[A-Za-z]:|\\[\w.$-]{1,64})\Z", re.ASCII)
 _MOST_SLASHES = 4
 _NOBODY = frozenset(
-    {"all users", "default", "default user", "public", "shared", "svc", "runner", "runneradmin", "root", "containeradministrator",
-     "containeruser", "site", "linuxbrew"}
-)  # fmt: skip
+    {"all users", "default user"}.union(
+        words("default public shared svc runner runneradmin root containeradministrator containeruser site linuxbrew")
+    )
+)
 
 
 def _home_user(text: str, start: int, stop: int) -> Span | None:

@@ -14,7 +14,10 @@ MASK_OPENING = "[REDACTED:"
 WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 
 ESCAPES = r"\\(?:[abfnrtv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,8}m"
-"""Escapes whose last character is a letter or digit though a new word begins after them: ``\\n``, ``%3D``, a colour code."""
+"""Escapes whose last character is a letter or digit though a new word begins after them.
+
+``\\n``, ``%3D``, a colour code.
+"""
 
 _ENDS_IN_ESCAPE = re.compile(rf"(?:{ESCAPES})\Z", re.ASCII)
 _LONGEST_ESCAPE = 11
@@ -31,10 +34,11 @@ class View(Enum):
 class Rule(NamedTuple):
     """One row of the table.
 
-    ``literals`` are the triggers: no match without one of them. ``find`` looks at one place only, where a literal was found,
-    and its work is bounded, or paid for by the characters that it masks. ``in_code`` says that the rule also holds in the code
-    of a source line, outside of quotes and comments: true of tokens that are known by their prefix. ``fused`` says that a literal
-    may stand in the middle of a longer word; otherwise ``find`` must refuse a place where no word starts.
+    ``literals`` are the triggers: no match without one of them. ``find`` looks at one place only, where a literal was
+    found, and its work is bounded, or paid for by the characters that it masks. ``in_code`` says that the rule also
+    holds in the code of a source line, outside of quotes and comments: true of tokens that are known by their prefix.
+    ``fused`` says that a literal may stand in the middle of a longer word; otherwise ``find`` must refuse a place where
+    no word starts.
     """
 
     kind: str
@@ -47,14 +51,23 @@ class Rule(NamedTuple):
     default: bool = True
 
 
+def words(*lines: str) -> list[str]:
+    """The words of a table that is written as running text."""
+    return [word for line in lines for word in line.split()]
+
+
 def starts_word(text: str, position: int, joiners: str = "") -> bool:
-    """Whether a token may begin here: no letter, digit, underscore or joiner stands before it, or an escape ends there."""
+    """Whether a token may begin here.
+
+    No letter, digit, underscore or joiner stands before it, or an escape ends there.
+    """
     if position == 0:
         return True
     before = text[position - 1]
     if before not in WORD and before not in joiners:
         return True
-    return _ENDS_IN_ESCAPE.search(text[max(0, position - _LONGEST_ESCAPE) : position]) is not None
+    tail = text[max(0, position - _LONGEST_ESCAPE) : position]
+    return ("\\" in tail or "%" in tail or "\x1b" in tail) and _ENDS_IN_ESCAPE.search(tail) is not None
 
 
 def matching(
@@ -68,8 +81,8 @@ def matching(
 ) -> Finder:
     """A finder from a pattern that is tried where the literal begins (or ``before`` characters earlier).
 
-    What is masked is the group ``secret`` if the pattern has one, else the whole match. A look-behind in a pattern makes
-    ``re`` several times slower; that is why the left neighbour is looked at here (unless not ``bounded``), and first.
+    What is masked is the group ``secret`` if the pattern has one, else the whole match. A look-behind in a pattern
+    makes ``re`` several times slower; that is why the left neighbour is looked at here, and first, if it is ``bounded``.
     """
     compiled: re.Pattern[str] | None = None
 

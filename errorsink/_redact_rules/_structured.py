@@ -4,7 +4,7 @@ import re
 from binascii import Error as NotBase64
 from binascii import a2b_base64
 
-from errorsink._redact_rules._rule import MASK_OPENING, Rule, Span, View, matching, starts_word
+from errorsink._redact_rules._rule import MASK_OPENING, WORD, Rule, Span, View, matching, starts_word, words
 from errorsink._redact_rules._values import is_shaped
 
 # --- private keys -------------------------------------------------------------------------------------------------
@@ -77,9 +77,12 @@ _SCHEMES_OF_PARAMETERS = frozenset(
     {"digest", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "oauth", "hawk", "signature", "mac"}
 )
 _SCHEMES_OF_ONE_TOKEN = frozenset(
-    {"basic", "bearer", "token", "negotiate", "ntlm", "apikey", "api-key", "key", "sharedkey", "sharedkeylite", "jwt", "dpop",
-     "googlelogin", "sso-key", "zoho-oauthtoken", "genie-key", "privatetoken", "splunk", "bot", "discogs", "snowflake"}
-)  # fmt: skip
+    words(
+        "basic bearer token negotiate ntlm apikey api-key key sharedkey sharedkeylite jwt dpop googlelogin sso-key",
+        "zoho-oauthtoken genie-key privatetoken splunk bot discogs snowflake",
+    )
+)
+_NO_CREDENTIAL = (MASK_OPENING, "{", "$", "%s", "%(", "*")
 _CREDENTIAL = re.compile(r"[^\s\"'<>,;\\)\]}]+", re.ASCII)
 _PARAMETERS = re.compile(r"[^\r\n\\']+", re.ASCII)
 
@@ -115,11 +118,7 @@ def _parameters(text: str, position: int) -> Span | None:
 
 def _lone_credential(text: str, position: int, *, quoted: bool) -> Span | None:
     value = _CREDENTIAL.match(text, position)
-    if (
-        value is None
-        or value[0].startswith((MASK_OPENING, "{", "$", "%s", "%(", "*"))
-        or text[value.end() : value.end() + 1] == "("
-    ):
+    if value is None or value[0].startswith(_NO_CREDENTIAL) or text[value.end() : value.end() + 1] == "(":
         return None
     if len(value[0]) < 4 or not (quoted or is_shaped(value[0], 8)):
         return None
@@ -160,6 +159,7 @@ _USERINFO = re.compile(
 )
 _LONGEST_USERINFO = 1_300
 _MOST_DOUBLE_SLASHES = 3
+_HOST_START = WORD | frozenset("[.*{%-")
 _PLACEHOLDER = re.compile(
     r"[\[{<*$%](?:[^\s]{0,64}[\]}>*)sd])?\Z|\*{1,64}\Z|x{3,64}\Z|\.{3}\Z|password\Z|pass\Z", re.ASCII | re.IGNORECASE
 )
@@ -167,6 +167,8 @@ _PLACEHOLDER = re.compile(
 
 def _url_password(text: str, start: int, stop: int) -> Span | None:
     """The password in `//user:password@host`; user and host stay. It may hold `/` or `@` where nobody escaped them."""
+    if text[stop : stop + 1] not in _HOST_START:
+        return None
     slashes = start
     for _ in range(_MOST_DOUBLE_SLASHES):
         slashes = text.rfind("//", max(0, start - _LONGEST_USERINFO), slashes)
@@ -176,6 +178,12 @@ def _url_password(text: str, start: int, stop: int) -> Span | None:
         if match is not None and match.end() > start and text[slashes - 1 : slashes] != "/":
             return None if _PLACEHOLDER.match(match["secret"]) else match.span("secret")
     return None
+
+
+def _is_no_pair_of_ids(match: re.Match[str]) -> bool:
+    """`docker run --user 1000:1000` names ids, and `$USER:$PASSWORD` variables."""
+    value = match["secret"]
+    return not value.isdigit() and _PLACEHOLDER.match(value) is None
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -194,7 +202,7 @@ RULES = (
         "jwt",
         "JSON Web Token",
         ("eyJ",),
-        matching(r"eyJ[\w-]{8,}\.[\w-]{2,}(?:\.[\w-]{0,65536}){0,3}", joiners="-."),
+        matching(r"eyJ[\w-]{8,}\.[\w-]{2,}(?:\.[\w-]*(?=\.)|\.[\w-]+){0,3}", joiners="-."),
         in_code=True,
     ),
     Rule(
@@ -230,6 +238,16 @@ RULES = (
         View.FOLDED,
     ),
     Rule("url-password", "password in a URL", ("@",), _url_password),
+    Rule(
+        "command-line-user",
+        "password of `--user name:password` on a command line",
+        ("-u ", "--user ", "-u'", "--user=", "-u', '", "--user', '"),
+        matching(
+            r"(?:-u|--user)(?:', '|[ =]?['\"]?)[\w.@+-]{1,64}:(?P<secret>(?!\[REDACTED:)[^\s'\"]{3,})",
+            joiners="-",
+            accept=_is_no_pair_of_ids,
+        ),
+    ),
     Rule(
         "aws-signature",
         "signature or session token of a presigned AWS request",

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from errorsink._redact_rules._rule import MASK_OPENING
+from errorsink._redact_rules._rule import MASK_OPENING, words
 
 _INPUT_TYPE = ", input_type="
 _OPENING = re.compile(
@@ -23,7 +23,10 @@ class Value(NamedTuple):
 
 
 def quoted_value(text: str, position: int) -> Value | None:
-    """The quoted value that begins here: plain, with escaped quotes, in a list or tuple, or in a constructor as repr shows it."""
+    """The quoted value that begins here.
+
+    Plain, with escaped quotes, in a list or tuple, or in a constructor as repr shows it.
+    """
     opening = _OPENING.match(text, position)
     if opening is None:
         return None
@@ -65,7 +68,10 @@ def _bare_quote(text: str, start: int, end: int, quote: str) -> int:
 
 
 def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
-    """Whether the quote belongs to the value: an odd number of backslashes before it, or more of them than the opening had."""
+    """Whether the quote belongs to the value.
+
+    An odd number of backslashes before it, or more of them than the opening had.
+    """
     if quote[0] in "%&":
         return False
     first = position
@@ -83,8 +89,8 @@ _ENCODED_END = re.compile(r"%(?:2[0267Cc]|7[Dd]|3[BbEe]|0[AaDd])")
 def unquoted_value(text: str, position: int) -> Value | None:
     """The value up to a blank, the next pair, or punctuation that closes what is around it.
 
-    Punctuation with a letter or digit after it is part of the value, as generated passwords have it; a comma, a semicolon or
-    an ampersand is not, if a name and `=` or `:` follow.
+    Punctuation with a letter or digit after it is part of the value, as generated passwords have it; a comma, a
+    semicolon or an ampersand is not, if a name and `=` or `:` follow.
     """
     start = position
     size = len(text)
@@ -118,22 +124,28 @@ def _goes_on(text: str, position: int, character: str) -> bool:
 # --- can it be a secret? ------------------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(
-    r"(?:none|null|nil|true|false|undefined|nan|unset|unknown|missing|empty|redacted|hidden|masked|omitted|required|optional|filtered|n/?a"
-    r"|[*•·#.?_-]{1,512}|x{3,512}|<[^>]{0,256}>?|\{[^}]{0,256}\}?|\$\{?\{?[A-Za-z_ ][\w. -]{0,128}\}{0,2}|\$\([^)]{0,128}\)?"
-    r"|%[sdr]|%\(\w{1,64}\)[sdr]?|:\w{1,64}|\[\w{1,32}\]?|(?:your|my|the)[-_ ][\w -]{1,64}|os\.environ.{0,128}|process\.env.{0,128}"
-    r"|0x[0-9a-f]{1,16}|\((?:no|not|un)[\w ]{1,64}\))\Z",
+    r"(?:none|null|nil|true|false|undefined|nan|unset|unknown|missing|empty|required|optional|n/?a"
+    r"|redacted|hidden|masked|omitted|filtered|[*•·#.?_-]{1,512}|x{3,512}"
+    r"|<[^<>]{0,256}>|\{[^{}]{0,256}\}|\$\{[^}]{1,128}\}{1,2}|\$\([^)]{1,128}\)|\[\w{1,32}\]"
+    r"|\((?:no|not|un)[\w ]{1,64}\)"
+    r"|%[sdr]|%\(\w{1,64}\)[sdr]?|:[a-z_]{1,64}|your[-_ ][\w -]{1,64}|os\.environ.{0,128}|process\.env.{0,128}"
+    r"|0x[0-9a-f]{1,16})\Z",
     re.IGNORECASE,
 )
+_VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,64}\Z", re.ASCII)
 _ANNOTATION = re.compile(
-    r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)\b", re.IGNORECASE
+    r"(?:str|int|bytes|float|bool|string|number|object|dict|list|tuple|any|optional|union|secretstr)(?=[\s,)\]\[=|]|\Z)",
+    re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]|[A-Za-z_][\w.]{0,64}(?:\([^()\n]{0,128}\)|\[[^\[\]\n]{0,128}\])",
+    r"(?:self|cls|this|os|sys|settings|config|request|args|kwargs|options|env|ctx)\.[A-Za-z_]"
+    r"|[A-Za-z_][\w.]{0,64}(?:\([^()\n]{0,128}\)|\[[^\[\]\n]{0,128}\])",
     re.ASCII,
 )
 _SENTENCE = re.compile(
-    r"\b(?:required|(?:be|left) blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired|must|cannot|can't|may not|should"
-    r"|(?:is|was|does|do|are|has|have) not|didn't|doesn't|isn't|wasn't|mismatch|not (?:match|allowed|found|set|provided|supported|a|an))\b",
+    r"\b(?:required|(?:be|left) blank|invalid|valid|too (?:short|long|common|similar|weak)|missing|incorrect|expired"
+    r"|must|cannot|can't|may not|should|mismatch|(?:is|was|does|do|are|has|have) not|didn't|doesn't|isn't|wasn't"
+    r"|not (?:match|allowed|found|set|provided|supported|a|an))\b",
     re.IGNORECASE,
 )
 _SHAPED = re.compile(r"(?=\S*[A-Za-z])(?=\S*[0-9])|\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z])|\S{20}", re.ASCII)
@@ -141,14 +153,18 @@ _ALGORITHM = re.compile(
     r"(?:sha|md|utf|rs|hs|es|ps|base|aes|rsa|ed|v|line|col|python|py|http|oauth)-?[0-9./]{1,8}\Z", re.IGNORECASE
 )
 _STARTS_SENTENCE = frozenset(
-    "a an and any are as at auth be been but by can cannot contains could did do does ensure enter error exceeds expected expired expires "
-    "failed field for format from got had has have if in incorrect input into invalid is it its length may mismatch missing must need needs "
-    "no not of on only or please provided received required requires see set should string supplied than that the there this to too "
-    "unexpected unknown use used using valid value values was were when which will with wrong you your authentication authorization "
-    "revoked malformed unauthorized denied refused rejected reset".split()
+    words(
+        "a an and any are as at be been but by can cannot could did do does for from got had has have if in into is it",
+        "its may must need needs no not of on only or please see set should than that the there this to too use used",
+        "using was were when which will with wrong you your",
+        "auth authentication authorization contains denied ensure enter error exceeds expected expired expires failed",
+        "field format incorrect input invalid length malformed mismatch missing provided received refused rejected",
+        "required requires reset revoked string supplied unauthorized unexpected unknown valid value values",
+    )
 )
 _NAME_OR_PATTERN = re.compile(
-    r"[A-Za-z]+(?:[_-][A-Za-z]+)+\Z|#[0-9A-Fa-f]{3,8}\Z|[0-9]+(?:\.[0-9]+)+\Z|.*(?:\[\^|\(\?|\]\+|\]\*|\\[wWdDsS])|.*\s\Z",
+    r"[A-Za-z]+(?:[_-][A-Za-z]+)+\Z|#[0-9A-Fa-f]{3,8}\Z|[0-9]+(?:\.[0-9]+)+\Z"
+    r"|.*(?:\[\^|\(\?|\]\+|\]\*|\\[wWdDsS])|.*\s\Z",
     re.ASCII | re.DOTALL,
 )
 _FIELD = re.compile(r"\{[^{}]{0,128}\}|%(?:\(\w{1,64}\))?[sdr]", re.ASCII)
@@ -158,7 +174,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)?\Z", re.ASCII)
 
 def is_placeholder(value: str) -> bool:
     """Whether it stands for a value: a mask, `None`, `***`, `<hidden>`, `{password}`, `$PASSWORD`, `%s`."""
-    if value.startswith(MASK_OPENING) or _PLACEHOLDER.match(value) is not None:
+    if value.startswith(MASK_OPENING) or _PLACEHOLDER.match(value) or _VARIABLE.match(value):
         return True
     return ("{" in value or "%" in value) and not any(map(str.isalnum, _FIELD.sub("", value)))
 

@@ -33,12 +33,9 @@ class NaiveRedactor:
 
 def _trigger(rule: Rule) -> re.Pattern[str]:
     """One pattern for all literals, the longest first; a look-ahead, so that they may overlap."""
+    shapes = {"0": "[0-9]", "A": "[A-Z]", "a": "[a-z]"} if rule.view is View.SHAPE else {}
     literals = sorted(rule.literals, key=len, reverse=True)
-    if rule.view is View.SHAPE:
-        shapes = {"0": "[0-9]", "A": "[A-Z]", "a": "[a-z]"}
-        alternatives = ("".join(shapes.get(letter, re.escape(letter)) for letter in literal) for literal in literals)
-    else:
-        alternatives = map(re.escape, literals)
+    alternatives = ["".join(shapes.get(letter, re.escape(letter)) for letter in literal) for literal in literals]
     flags = re.ASCII | (re.IGNORECASE if rule.view is View.FOLDED else 0)
     return re.compile(f"(?=({'|'.join(alternatives)}))", flags)
 

@@ -1,7 +1,11 @@
-"""For each kind that has no prefix of its own: texts in which `§` stands for a secret, and texts that only look alike."""
+"""For each kind that has no prefix of its own.
+
+Texts in which `§` stands for a secret, and texts that only look alike.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,7 +32,12 @@ HOOK = "T" + run(secrets.UPPER, 9) + "/B" + run(secrets.UPPER, 9) + "/" + run(AL
 
 STRUCTURED = {
     "slack-webhook": Samples(
-        _with(HOOK, "https://hooks.slack.com/services/§", "POST hooks.slack.com/services/§ failed", "'https://hooks.slack.com/services/§'"),
+        _with(
+            HOOK,
+            "https://hooks.slack.com/services/§",
+            "POST hooks.slack.com/services/§ failed",
+            "'https://hooks.slack.com/services/§'",
+        ),
         ["https://hooks.slack.com/", "hooks.slack.com/services/", "https://slack.com/services/" + HOOK],
     ),
     "discord-webhook": Samples(
@@ -38,7 +47,11 @@ STRUCTURED = {
             "discordapp.com/api/webhooks/123456789012345678/§ 404",
             "'/api/webhooks/123456789012345678/§'",
         ),
-        ["https://discord.com/api/webhooks/", "GET /api/webhooks/17/deliveries", "/api/webhooks/123456789012345678/short"],
+        [
+            "https://discord.com/api/webhooks/",
+            "GET /api/webhooks/17/deliveries",
+            "/api/webhooks/123456789012345678/short",
+        ],
     ),
     "private-key": Samples(
         [
@@ -56,36 +69,68 @@ STRUCTURED = {
     ),
     "basic-credentials": Samples(
         _with(BASIC, "Basic §", "got header basic § from proxy", "Basic §, retrying"),
-        ["basic block 3", "Basic authentication required", f"Basic {secrets.base64.b64encode(b'no colon in here').decode()}"],
+        [
+            "basic block 3",
+            "Basic authentication required",
+            f"Basic {b64encode(b'no colon in here').decode()}",
+        ],
     ),
     "bearer-token": Samples(
         _with(run(ALNUM, 30, "bearer"), "sent Bearer §", "bearer § is expired", "'Bearer §'", "Bearer%20§"),
-        ["Bearer authentication failed", 'WWW-Authenticate: Bearer realm="api", error="invalid_token"', "the bearer of bad news", "Bearer token"],
+        [
+            "Bearer authentication failed",
+            'WWW-Authenticate: Bearer realm="api", error="invalid_token"',
+            "the bearer of bad news",
+            "Bearer token",
+        ],
     ),
     "authorization": Samples(
         [
-            *_with(PASSWORD, "Authorization: Token §", "{'Authorization': 'token §'}", "(b'authorization', b'ApiKey §')"),
+            *_with(
+                PASSWORD, "Authorization: Token §", "{'Authorization': 'token §'}", "(b'authorization', b'ApiKey §')"
+            ),
             *_with(PASSWORD, '{"Authorization": "§"}', "-H 'authorization: §'", "HTTP_AUTHORIZATION='§'"),
             ("Authorization: Digest §", f'username="u", realm="r", response="{KEY32}"'),
             ("Proxy-Authorization: Negotiate §", run(BASE64, 80, "spnego")),
         ],
-        ["authorization denied for user 42", "Authorization: required", "authorization: access denied", "authorization = None"],
+        [
+            "authorization denied for user 42",
+            "Authorization: required",
+            "authorization: access denied",
+            "authorization = None",
+        ],
     ),
     "cookie": Samples(
         _with(f"sid={PASSWORD}; theme=dark", "Cookie: §", "{'Cookie': '§'}", "('cookie', '§')", "cookie: §\r\nHost: h"),
         ["cookie: not found", "cookies, max_age=3", "the cookie name=value form", "Cookie: "],
     ),
     "set-cookie": Samples(
-        _with(PASSWORD, "Set-Cookie: sid=§; Path=/; HttpOnly", "{'set-cookie': 'sid=§; Secure'}", "(b'set-cookie', b'sid=§')"),
+        _with(
+            PASSWORD,
+            "Set-Cookie: sid=§; Path=/; HttpOnly",
+            "{'set-cookie': 'sid=§; Secure'}",
+            "(b'set-cookie', b'sid=§')",
+        ),
         ["Set-Cookie: missing", "set-cookie header too long", "set_cookie(name, value)"],
     ),
     "cookie-jar": Samples(
-        _with(PASSWORD, "<RequestsCookieJar[<Cookie sid=§ for example.com/>]>", "<Cookie sid=§ for h/>", "[<Cookie a=§ for x/>, 1]"),
+        _with(
+            PASSWORD,
+            "<RequestsCookieJar[<Cookie sid=§ for example.com/>]>",
+            "<Cookie sid=§ for h/>",
+            "[<Cookie a=§ for x/>, 1]",
+        ),
         ["<Cookie sid for example.com/>", "<CookieJar sid=1 for x>", "Cookie sid of h"],
     ),
     "url-password": Samples(
         [
-            *_with(PASSWORD, "postgresql://admin:§@db.invalid:5432/x", "redis://:§@h:6379/0", "//user:§@h/cb", "amqp://u:§@h//v"),
+            *_with(
+                PASSWORD,
+                "postgresql://admin:§@db.invalid:5432/x",
+                "redis://:§@h:6379/0",
+                "//user:§@h/cb",
+                "amqp://u:§@h//v",
+            ),
             ("mongodb+srv://u:§@h/", PASSWORD + "%40"),
             ("http://u:§@host/p", PASSWORD + "@x"),
             ("postgresql://u:§@host/p", "p/" + PASSWORD),
@@ -100,12 +145,29 @@ STRUCTURED = {
             "http://user:***@host/",
         ],
     ),
+    "command-line-user": Samples(
+        _with(
+            PASSWORD,
+            "curl -u bob:§ https://h",
+            "curl --user 'bob:§' h",
+            "['curl', '-u', 'bob:§', 'h']",
+            "x --user=bob:§",
+        ),
+        ["docker run -u 1000:1000 x", "curl -u bob https://h", "tar -u a:b", "--user-agent a:bcdef", "x-u bob:secret1"],
+    ),
     "aws-signature": Samples(
-        _with(run(HEX, 64, "amz"), "https://b.s3/k?X-Amz-Signature=§", "X-Amz-Signature%3D§", "x-amz-security-token: §"),
+        _with(
+            run(HEX, 64, "amz"), "https://b.s3/k?X-Amz-Signature=§", "X-Amz-Signature%3D§", "x-amz-security-token: §"
+        ),
         ["X-Amz-Signature missing", "X-Amz-Signature=", "X-Amz-SignedHeaders=host"],
     ),
     "gcs-signature": Samples(
-        _with(run(HEX, 128, "goog"), "https://storage/k?X-Goog-Signature=§", "x-goog-signature=§&a=1", "X-Goog-Signature%3D§"),
+        _with(
+            run(HEX, 128, "goog"),
+            "https://storage/k?X-Goog-Signature=§",
+            "x-goog-signature=§&a=1",
+            "X-Goog-Signature%3D§",
+        ),
         ["X-Goog-Signature missing", "X-Goog-Signature=abc", "X-Goog-SignedHeaders=host"],
     ),
     "azure-sas": Samples(
@@ -113,11 +175,21 @@ STRUCTURED = {
         ["sig=abc", "sig=inspect.signature", "sig=SIGTERM", "design=" + "a" * 44],
     ),
     "azure-storage-key": Samples(
-        _with(run(BASE64, 86, "az") + "==", "AccountName=a;AccountKey=§;EndpointSuffix=x", "accountkey=§", "AccountKey%3D§"),
+        _with(
+            run(BASE64, 86, "az") + "==",
+            "AccountName=a;AccountKey=§;EndpointSuffix=x",
+            "accountkey=§",
+            "AccountKey%3D§",
+        ),
         ["AccountKey=", "AccountKey is missing", "AccountName=abc"],
     ),
     "azure-shared-key": Samples(
-        _with(run(BASE64, 43, "sb") + "=", "Endpoint=sb://n/;SharedAccessKeyName=k;SharedAccessKey=§", "SharedAccessKey=§;E=p", "sharedaccesskey=§"),
+        _with(
+            run(BASE64, 43, "sb") + "=",
+            "Endpoint=sb://n/;SharedAccessKeyName=k;SharedAccessKey=§",
+            "SharedAccessKey=§;E=p",
+            "sharedaccesskey=§",
+        ),
         ["SharedAccessKeyName=Root", "SharedAccessKey=short", "SharedAccessKey missing"],
     ),
     "password-hash": Samples(
@@ -132,13 +204,15 @@ STRUCTURED = {
 
 MESSAGES = {
     "validation-input": Samples(
-        _with(
-            PASSWORD,
-            "1 validation error for Login\npassword\n  too short [type=x, input_value='§', input_type=str]",
-            "user.api_key\n  bad [type=x, input_value='§', input_type=str]",
-            "err\\ntoken\\n  bad [type=x, input_value='§', input_type=str]",
-        )
-        + [("M\n  x [type=y, input_value={'user': 'bob', 'p...§}, input_type=dict]", f"rd': '{PASSWORD}'")],
+        [
+            *_with(
+                PASSWORD,
+                "1 validation error for Login\npassword\n  too short [type=x, input_value='§', input_type=str]",
+                "user.api_key\n  bad [type=x, input_value='§', input_type=str]",
+                "err\\ntoken\\n  bad [type=x, input_value='§', input_type=str]",
+            ),
+            ("M\n  x [type=y, input_value={'user': 'bob', 'p...§}, input_type=dict]", f"rd': '{PASSWORD}'"),
+        ],
         [
             "1 validation error for M\nname\n  bad [type=x, input_value='bob the builder', input_type=str]",
             "token_count\n  bad [type=x, input_value='twelve', input_type=str]",
@@ -146,15 +220,47 @@ MESSAGES = {
         ],
     ),
     "sql-key-detail": Samples(
-        _with(PASSWORD, "DETAIL:  Key (api_token)=(§) already exists.", "Key (password)=(§) already", 'Key (tenant, secret)=(§) is "x"'),
-        ["Key (id)=(17) already exists.", "Key (name, city)=(bob, rome) already exists.", "Key (token_count)=(5) exists"],
+        _with(
+            PASSWORD,
+            "DETAIL:  Key (api_token)=(§) already exists.",
+            "Key (password)=(§) already",
+            'Key (tenant, secret)=(§) is "x"',
+        ),
+        [
+            "Key (id)=(17) already exists.",
+            "Key (name, city)=(bob, rome) already exists.",
+            "Key (token_count)=(5) exists",
+        ],
     ),
     "sql-duplicate": Samples(
-        _with(PASSWORD, "Duplicate entry '§' for key 'users.api_token'", "(1062, \"Duplicate entry '§' for key 'password'\")", "duplicate entry '§' for key secret"),
-        ["Duplicate entry 'bob' for key 'users.name'", "Duplicate entry 'x' for key 'PRIMARY'", "duplicate entry found"],
+        _with(
+            PASSWORD,
+            "Duplicate entry '§' for key 'users.api_token'",
+            "(1062, \"Duplicate entry '§' for key 'password'\")",
+            "duplicate entry '§' for key secret",
+        ),
+        [
+            "Duplicate entry 'bob' for key 'users.name'",
+            "Duplicate entry 'x' for key 'PRIMARY'",
+            "duplicate entry found",
+        ],
+    ),
+    "sql-identified-by": Samples(
+        _with(
+            PASSWORD,
+            "CREATE USER u IDENTIFIED BY '§'",
+            'alter user u identified by "§" x',
+            "IDENTIFIED BY PASSWORD '§'",
+        ),
+        ["is identified by the name", "IDENTIFIED BY '***'", "identified by %s"],
     ),
     "sql-row": Samples(
-        _with(f"1, bob, {PASSWORD}, null", "DETAIL:  Failing row contains (§).", "failing row contains (§)", "Failing row contains (§). x"),
+        _with(
+            f"1, bob, {PASSWORD}, null",
+            "DETAIL:  Failing row contains (§).",
+            "failing row contains (§)",
+            "Failing row contains (§). x",
+        ),
         ["Failing row contains no value", "failing row (1, 2)", "row contains (1, 2)"],
     ),
     "sql-parameters": Samples(
@@ -164,7 +270,11 @@ MESSAGES = {
             "[SQL: UPDATE users SET api_key=? WHERE name=?]\n[parameters: (§)]",
             "[SQL: SELECT secret FROM t]\\n[parameters: (§)]\\n",
         ),
-        ["[SQL: SELECT name FROM t WHERE id=?]\n[parameters: (17,)]", "[parameters: (1, 2)]", "[SQL: SELECT 1]\n[parameters: ()]"],
+        [
+            "[SQL: SELECT name FROM t WHERE id=?]\n[parameters: (17,)]",
+            "[parameters: (1, 2)]",
+            "[SQL: SELECT 1]\n[parameters: ()]",
+        ],
     ),
 }
 
@@ -190,29 +300,86 @@ PERSONAL = {
         [
             ("account § closed", secrets.iban("DE", "370400440532013000")),
             ("'§'", secrets.iban("GB", "WEST12345698765432")),
-            ("§.", (lambda i: " ".join(i[k : k + 4] for k in range(0, len(i), 4)))(secrets.iban("FR", "20041010050500013M02606"))),
+            (
+                "§.",
+                (lambda i: " ".join(i[k : k + 4] for k in range(0, len(i), 4)))(
+                    secrets.iban("FR", "20041010050500013M02606")
+                ),
+            ),
         ],
-        ["DE" + "12" + "370400440532013000", "XX89370400440532013000", secrets.iban("DE", "370400440532013000") + "9", "SHA256 DE89"],
+        [
+            "DE" + "12" + "370400440532013000",
+            "XX89370400440532013000",
+            secrets.iban("DE", "370400440532013000") + "9",
+            "SHA256 DE89",
+        ],
     ),
     "us-ssn": Samples(
         _with("123-45-6789", "ssn § invalid", "('§',)", "§"),
         ["000-45-6789", "923-45-6789", "123-45-67890", "1-123-45-6789", "2024-10-2024", "666-45-6789"],
     ),
     "email": Samples(
-        [*_with("jane.doe@corp.example", "user § not found", "<§>", "mailto:§", "'§'"), ("x=§", "j+tag@mail.example.co.uk"), ("q=§&a=1", "jo%40mail.org")],
-        ["a@b.example", "git@github.com:org/repo.git", "logo@2x.png", "user@1000.service", "x @ y.z", "@app.route", "w@x.T", "pkg@1.2.3", "me@localhost"],
+        [
+            *_with("jane.doe@corp.example", "user § not found", "<§>", "mailto:§", "'§'"),
+            ("x=§", "j+tag@mail.example.co.uk"),
+            ("q=§&a=1", "jo%40mail.org"),
+        ],
+        [
+            "a@b.example",
+            "git@github.com:org/repo.git",
+            "logo@2x.png",
+            "user@1000.service",
+            "x @ y.z",
+            "@app.route",
+            "w@x.T",
+            "pkg@1.2.3",
+            "me@localhost",
+        ],
     ),
     "home-user": Samples(
-        [*_with("janedoe", 'File "/home/§/app/m.py", line 3', "/Users/§/x", "file:///home/§/x", "PATH=/home/§/bin:/bin", "C:/Users/§/x"), ("/mnt/c/Users/§/x", "jd")],
-        ["/home/runner/work", "/srv/home/janedoe/x", "GET /users/42", "https://h/home/dashboard", "/Users/Shared/x", "/home/"],
+        [
+            *_with(
+                "janedoe",
+                'File "/home/§/app/m.py", line 3',
+                "/Users/§/x",
+                "file:///home/§/x",
+                "PATH=/home/§/bin:/bin",
+                "C:/Users/§/x",
+            ),
+            ("/mnt/c/Users/§/x", "jd"),
+        ],
+        [
+            "/home/runner/work",
+            "/srv/home/janedoe/x",
+            "GET /users/42",
+            "https://h/home/dashboard",
+            "/Users/Shared/x",
+            "/home/",
+        ],
     ),
     "windows-user": Samples(
-        [*_with("janedoe", "C:\\Users\\§\\x.py", "'C:\\\\Users\\\\§\\\\x.py'", "c:\\users\\§", "\\\\srv\\Users\\§\\x"), ("D:\\Users\\§\\x", "Jane Doe")],
+        [
+            *_with(
+                "janedoe", "C:\\Users\\§\\x.py", "'C:\\\\Users\\\\§\\\\x.py'", "c:\\users\\§", "\\\\srv\\Users\\§\\x"
+            ),
+            ("D:\\Users\\§\\x", "Jane Doe"),
+        ],
         ["C:\\Users\\svc\\app.py line 3", "C:\\Users\\Public\\x", "HKEY\\Users", "users\\ are", "\\Users\\x"],
     ),
     "public-ip": Samples(
         [("from § refused", "8.8.8.8"), ("('§', 443)", "140.82.121.3"), ("[§]:443", "2606:4700:4700::1111")],
-        ["10.0.0.1", "192.168.1.1", "127.0.0.1", "version 1.2.3", "1.2.3.4.5", "300.1.1.1", "203.0.113.7", "::1", "12:30:45", "v8.8.8.8"],
+        [
+            "10.0.0.1",
+            "192.168.1.1",
+            "127.0.0.1",
+            "version 1.2.3",
+            "1.2.3.4.5",
+            "300.1.1.1",
+            "203.0.113.7",
+            "::1",
+            "12:30:45",
+            "v8.8.8.8",
+        ],
     ),
 }
 
@@ -231,20 +398,58 @@ def _named(names: str, near: Sequence[str], secret: str = PASSWORD) -> Samples:
 
 KEYED = {
     "aws-secret-key": _named(
-        "aws_secret_access_key secretAccessKey aws_secret_key", ["secret_access_key=None", "aws_secret_access_key_id: 17", "secret access key missing"], run(BASE64, 40, "aws")
+        "aws_secret_access_key secretAccessKey aws_secret_key",
+        ["secret_access_key=None", "aws_secret_access_key_id: 17", "secret access key missing"],
+        run(BASE64, 40, "aws"),
     ),
-    "datadog-key": _named("dd_api_key DD_APP_KEY datadog_api_key", ["DD_API_KEY is not set", "dd_api_key=", "dd_api_key_name=prod"], KEY32),
-    "api-key": _named("api_key apiKey x-api-key app_key subscription_key", ["api_key=None", "api key missing", "api_key_id=key1", "apikeys=2"]),
-    "encryption-key": _named("private_key signingKey encryption_key master_key", ["private_key=None", "master_key_path=/x", "the signing key expired"]),
+    "datadog-key": _named(
+        "dd_api_key DD_APP_KEY datadog_api_key", ["DD_API_KEY is not set", "dd_api_key=", "dd_api_key_name=prod"], KEY32
+    ),
+    "api-key": _named(
+        "api_key apiKey x-api-key app_key subscription_key",
+        ["api_key=None", "api key missing", "api_key_id=key1", "apikeys=2"],
+    ),
+    "encryption-key": _named(
+        "private_key signingKey encryption_key master_key",
+        ["private_key=None", "master_key_path=/x", "the signing key expired"],
+    ),
     "card-security-code": _named("cvv cvc card_number", ["cvv missing", "cvv=12", "card_number_length=16"], "7391"),
-    "one-time-code": _named("otp passcode verification_code", ["otp expired", "otp=None", "otp_length=6", "adopt=yes1"], "739182"),
-    "session-id": _named("session_id sessionid JSESSIONID PHPSESSID", ["session closed by peer", "session_count=17", "session_id=None"]),
-    "credential": _named("credential credentials auth", ["author not found", "auth failed for bob", "credentials: missing", "auth=self._auth", "auth=None"]),
-    "secret": _named("secret client_secret secretKey SECRET_KEY_BASE", ["secretary record missing", "secret_name=db1prod", "secret not found", "secrets=3"]),
-    "token": _named("token access_token refreshToken csrf x-auth-token jwt", ["tokenizer failed at token 17", "unexpected token: 'abc12345'", "token=17", "max_tokens=4096", "token: expected string", "token_count=99"]),
+    "one-time-code": _named(
+        "otp passcode verification_code", ["otp expired", "otp=None", "otp_length=6", "adopt=yes1"], "739182"
+    ),
+    "session-id": _named(
+        "session_id sessionid JSESSIONID PHPSESSID", ["session closed by peer", "session_count=17", "session_id=None"]
+    ),
+    "credential": _named(
+        "credential credentials auth",
+        ["author not found", "auth failed for bob", "credentials: missing", "auth=self._auth", "auth=None"],
+    ),
+    "secret": _named(
+        "secret client_secret secretKey SECRET_KEY_BASE",
+        ["secretary record missing", "secret_name=db1prod", "secret not found", "secrets=3"],
+    ),
+    "token": _named(
+        "token access_token refreshToken csrf x-auth-token jwt",
+        [
+            "tokenizer failed at token 17",
+            "unexpected token: 'abc123'",
+            "token=17",
+            "max_tokens=4096",
+            "token: expected string",
+            "token_count=99",
+        ],
+    ),
     "password": _named(
         "password passwd pwd dbPassword db_pass passphrase password_confirmation",
-        ["password reset page returned 404", "password=None", "PWD=/srv/app", "bypass=yes12", "password: field required", "password=password", "SecretStr('**********')"],
+        [
+            "password reset page returned 404",
+            "password=None",
+            "PWD=/srv/app",
+            "bypass=yes12",
+            "password: field required",
+            "password=password",
+            "SecretStr('**********')",
+        ],
     ),
 }
 
@@ -257,7 +462,14 @@ def tokens(kind: str) -> Samples:
     near: list[str] = []
     for number, make in enumerate(secrets.TOKENS[kind]):
         token = make(number)
-        positive += _with(token, "§", "failed with '§'", "https://h/x?t%3D§", "line\\n§\\n", f'  File "a.py", line 1, in f\n    g(§)\n')
+        positive += _with(
+            token,
+            "§",
+            "failed with '§'",
+            "https://h/x?t%3D§",
+            "line\\n§\\n",
+            '  File "a.py", line 1, in f\n    g(§)\n',
+        )
         other_case = token.swapcase()
         near += [f"x{token}", f"{token[:4]} is a prefix", token[: max(5, len(token) // 10)]]
         near += [other_case] if other_case[:4] != token[:4] else []

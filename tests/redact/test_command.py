@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from errorsink._redact import OVERLAP
 from errorsink.cli import main, redact
 from tests.redact import secrets
 
@@ -29,7 +30,9 @@ def test_it_prints_the_text_redacted(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert (status, capsys.readouterr().out) == (0, "a\nb password=[REDACTED:password]\r\n")
 
 
-def test_it_counts_the_kinds_on_standard_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_counts_the_kinds_on_standard_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The most frequent first."""
     _run(monkeypatch, f"ssn 123-45-6789 password={SECRET}\npassword={SECRET}\n".encode())
     assert [line.split() for line in capsys.readouterr().err.splitlines()] == [["2", "password"], ["1", "us-ssn"]]
@@ -47,7 +50,9 @@ def test_a_secret_of_many_lines_is_one(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().out == "key:\n[REDACTED:private-key]\nend\n"
 
 
-def test_bytes_that_are_no_utf8_are_replaced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_that_are_no_utf8_are_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A log is seldom clean."""
     _run(monkeypatch, b"a\xffb")
     assert capsys.readouterr().out == "a\ufffdb"
@@ -58,7 +63,11 @@ def test_bytes_that_are_no_utf8_are_replaced(monkeypatch: pytest.MonkeyPatch, ca
     [
         (["--disable", "us-ssn"], "123-45-6789", "123-45-6789"),
         (["--enable", "public-ip"], "8.8.8.8", "[REDACTED:public-ip]"),
-        (["--key", "tenant_ref", "--key", "pin"], "pin=4711 tenantRef=abc", "pin=[REDACTED:custom-key] tenantRef=[REDACTED:custom-key]"),
+        (
+            ["--key", "tenant_ref", "--key", "pin"],
+            "pin=4711 tenantRef=abc",
+            "pin=[REDACTED:custom-key] tenantRef=[REDACTED:custom-key]",
+        ),
     ],
 )
 def test_options_change_the_rules(
@@ -70,7 +79,9 @@ def test_options_change_the_rules(
 
 
 @pytest.mark.parametrize("options", [["--disable", "pasword"], ["--key", "*"]])
-def test_a_bad_option_is_named(options: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_option_is_named(
+    options: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Nothing is printed, and the status is 2."""
     status = _run(monkeypatch, b"x", *options)
     captured = capsys.readouterr()
@@ -85,9 +96,15 @@ def test_it_lists_the_kinds(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert lines[-1].endswith("(off by default)")
 
 
-def test_of_a_text_over_the_limit_the_beginning_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_a_text_over_the_limit_the_beginning_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Memory is bounded, and what the limit may have split is dropped."""
     monkeypatch.setattr(redact, "MOST_BYTES", 10_000)
     status = _run(monkeypatch, b"x " * 10_000)
     captured = capsys.readouterr()
-    assert (status, len(captured.out), "only the first 10,000 bytes were read" in captured.err) == (1, 10_000 - redact.OVERLAP, True)
+    assert (status, len(captured.out), "only the first 10,000 bytes were read" in captured.err) == (
+        1,
+        10_000 - OVERLAP,
+        True,
+    )

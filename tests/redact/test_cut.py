@@ -34,7 +34,9 @@ def test_no_offset_around_a_limit_leaves_a_part(place: str, limit: int) -> None:
     secret = PLACES[place]
     offsets = range(limit - len(secret) - 1, limit + 2)
     filler = ("lorem ipsum dolor sit amet " * (limit // 27 + 8))[: limit + 2]
-    leaks = [offset for offset in offsets if _has_a_part(REDACTOR.redact(filler[:offset] + secret + filler[:200])[:limit])]
+    leaks = [
+        offset for offset in offsets if _has_a_part(REDACTOR.redact(filler[:offset] + secret + filler[:200])[:limit])
+    ]
     assert leaks == []
 
 

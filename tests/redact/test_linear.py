@@ -1,4 +1,7 @@
-"""The work grows with the text, whatever the text: counted in places that the engine looks at and characters that it masks."""
+"""The work grows with the text, whatever the text.
+
+Counted in places that the engine looks at and characters that it masks.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ def test_the_steps_are_bounded_by_the_length(name: str) -> None:
     assert _steps(grown(UNITS[name], SIZE)) <= 4 * SIZE
 
 
-@pytest.mark.parametrize("name", ["at signs", "tokens in tokens", "passwords in quotes", "JWT beginnings", "small letters", "digits"])
+@pytest.mark.parametrize(
+    "name", ["at signs", "tokens in tokens", "passwords in quotes", "JWT beginnings", "small letters", "digits"]
+)
 def test_four_megabytes_take_as_many_steps_a_character(name: str) -> None:
     """Linear far beyond the size of any report."""
     size = 4_000_000

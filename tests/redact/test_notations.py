@@ -84,6 +84,7 @@ NOTATIONS = {
     "prose": f"login failed: the password is {SECRET}",
     "prose, quoted": f"password '{SECRET}' was rejected",
     "prose, provided": f"Incorrect API key provided: {SECRET}.",
+    "netrc": f"machine h login bob password {SECRET}",
     "assertion": f"assert password == '{SECRET}'",
     "logfmt": f"level=error user=bob token={SECRET} path=/x",
     "coloured": f"\x1b[31mpassword\x1b[0m \x1b[1mpassword={SECRET}\x1b[0m",
@@ -111,7 +112,22 @@ def test_what_stands_around_the_secret_stays(notation: str) -> None:
         assert redacted == NOTATIONS[notation]
 
 
-SYMBOLS = ["Ab1,cdefgh2", "Ab1;cdefgh2", "Ab1)cdefgh2", "Ab1}cdefgh2", "Ab1'cdefgh2", 'Ab1"cdefgh2', "Ab1<cdefgh2", "Ab1>cdefgh2", "Ab1&cdefgh2", "Ab1%cdefgh2", "Ab1$cdefgh2", "Ab1:cdefgh2", "Ab1=cdefgh2", "Ab1(cdefgh2"]
+SYMBOLS = [
+    "Ab1,cdefgh2",
+    "Ab1;cdefgh2",
+    "Ab1)cdefgh2",
+    "Ab1}cdefgh2",
+    "Ab1'cdefgh2",
+    'Ab1"cdefgh2',
+    "Ab1<cdefgh2",
+    "Ab1>cdefgh2",
+    "Ab1&cdefgh2",
+    "Ab1%cdefgh2",
+    "Ab1$cdefgh2",
+    "Ab1:cdefgh2",
+    "Ab1=cdefgh2",
+    "Ab1(cdefgh2",
+]
 
 
 @pytest.mark.parametrize("password", SYMBOLS)
@@ -126,12 +142,16 @@ def test_any_password_is_masked_in_a_repr(password: str) -> None:
     assert "cdefgh2" not in REDACTOR.redact(repr({"password": password, "user": "bob"}))
 
 
-@pytest.mark.parametrize("password", [*SYMBOLS, "back\\slash1", 'both\'and"quotes1', "naïve-pässwörd1", "with a blank 1"])
+@pytest.mark.parametrize(
+    "password", [*SYMBOLS, "back\\slash1", "both'and\"quotes1", "naïve-pässwörd1", "with a blank 1"]
+)
 def test_any_password_is_masked_in_json(password: str) -> None:
     """Also where JSON escapes what is in it, and where JSON stands in JSON."""
     once = json.dumps({"password": password, "user": "bob"}, ensure_ascii=False)
     assert REDACTOR.redact(once) == '{"password": "[REDACTED:password]", "user": "bob"}'
-    assert REDACTOR.redact(json.dumps(once, ensure_ascii=False)) == json.dumps('{"password": "[REDACTED:password]", "user": "bob"}')
+    assert REDACTOR.redact(json.dumps(once, ensure_ascii=False)) == json.dumps(
+        '{"password": "[REDACTED:password]", "user": "bob"}'
+    )
 
 
 def test_a_value_without_closing_quote_is_masked_to_the_end_of_its_line() -> None:

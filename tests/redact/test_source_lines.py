@@ -58,7 +58,9 @@ def test_secrets_in_literals_and_comments_are_masked(line: str) -> None:
     """What is quoted or said in a comment may be a secret."""
     redacted = REDACTOR.redact(_stack(line.replace("§", SECRET)))
     assert SECRET[:8] not in redacted
-    assert redacted.replace("[REDACTED:password]", "§").replace("[REDACTED:api-key]", "§").replace("[REDACTED:url-password]", "§") == _stack(line)
+    assert redacted.replace("[REDACTED:password]", "§").replace("[REDACTED:api-key]", "§").replace(
+        "[REDACTED:url-password]", "§"
+    ) == _stack(line)
 
 
 def test_a_known_token_is_masked_in_code() -> None:

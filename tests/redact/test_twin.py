@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from errorsink._redact import ERROR, Redactor
 from errorsink._redact_rules import custom_term, rules
+from errorsink._redact_rules._rule import words
 from tests.redact import secrets
 from tests.redact.adversarial import UNITS, grown
 from tests.redact.naive import NaiveRedactor
@@ -16,26 +17,38 @@ ENGINE = Redactor(keys=["tenant ref", "oauth2_blob"], enable=["public-ip"])
 TWIN = NaiveRedactor(rules([custom_term("tenant ref"), custom_term("oauth2_blob")]))
 
 NAMES = st.sampled_from(
-    "password passwd pass pwd DB_PASSWORD dbPassword secret client_secret token access-token csrf apiKey api_key X-Api-Key auth "
-    "authorization Cookie Set-Cookie secretAccessKey private_key tenantRef tenant_ref oauth2Blob cvv otp sid author token_count"
-    .split()
+    words(
+        "password passwd pass pwd DB_PASSWORD dbPassword secret client_secret token access-token csrf apiKey api_key",
+        "X-Api-Key auth authorization Cookie Set-Cookie secretAccessKey private_key tenantRef tenant_ref oauth2Blob",
+        "cvv otp sid author token_count",
+    )
 )
-SIGNS = st.sampled_from(["=", ": ", ":", " = ", "'='", '": "', "': '", "%3D", " is ", " ", "=='", "', '", "=>", '\\": \\"', ">", ""])
+SIGNS = st.sampled_from(
+    ["=", ": ", ":", " = ", "'='", '": "', "': '", "%3D", " is ", " ", "=='", "', '", "=>", '\\": \\"', ">", ""]
+)
 VALUES = st.one_of(
     st.integers(0, 99).map(secrets.password),
     st.sampled_from([make for makers in secrets.TOKENS.values() for make in makers]).flatmap(
         lambda make: st.integers(0, 9).map(make)
     ),
-    st.sampled_from(["None", "***", "required", "hunter2", "str", "is invalid", "{x}", "%s", "/home/jo/x", "C:\\Users\\jo\\x"]),
+    st.sampled_from(
+        ["None", "***", "required", "hunter2", "str", "is invalid", "{x}", "%s", "/home/jo/x", "C:\\Users\\jo\\x"]
+    ),
     st.integers(0, 9).map(lambda seed: secrets.card("4", 16, seed)),
     st.just(secrets.iban("DE", "370400440532013000")),
-    st.sampled_from(["jo.doe@mail.example.com", "123-45-6789", "8.8.8.8", "postgresql://u:p@ss/w@host:5432/x", "//u:pw@h"]),
+    st.sampled_from(
+        ["jo.doe@mail.example.com", "123-45-6789", "8.8.8.8", "postgresql://u:p@ss/w@host:5432/x", "//u:pw@h"]
+    ),
     st.integers(0, 9).map(lambda seed: "Basic " + secrets.basic(seed=seed)),
     st.booleans().map(lambda end: secrets.pem(end=end)),
 )
 GLUE = st.sampled_from(
-    [" ", "\n", "\\n", "'", '"', ", ", "&", ";", "%26", "\\", "[", "]", "(", ")", "{", "}", "é", "\x1b[31m", "--", "<", "\t", "@", "."]
-    + ['\n  File "a.py", line 3, in f\n    ', "# ", "[REDACTED:token]", "[REDACTED:"]
+    [
+        *" \n\t'\"&;\\[](){}<@.é",
+        *words("\\n , %26 -- # [REDACTED:token] [REDACTED:"),
+        "\x1b[31m",
+        '\n  File "a.py", line 3, in f\n    ',
+    ]
 )
 TEXTS = st.lists(st.one_of(NAMES, SIGNS, VALUES, GLUE, st.text(max_size=4)), max_size=24).map("".join)
 
