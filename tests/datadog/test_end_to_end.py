@@ -9,6 +9,7 @@ import pytest
 
 import errorsink
 from errorsink import Account
+from tests.collectors.contract import wait_until
 from tests.collectors.faults import ACCEPTED, OK, Answer, Behaviour, Closed, Redirect, Reset, Silent, TooLarge
 from tests.collectors.faulty import FaultyServer
 from tests.collectors.http_request import Request
@@ -181,15 +182,23 @@ def test_a_silent_intake_holds_no_other_sink_up(intake: FaultyServer, configured
     """While Datadog is silent, and the noise is filtered there, OpenTelemetry gets everything."""
     intake.script([], then=Silent())
     with FaultyServer(OK) as collector:
-        configured(otel_logs=True, otel_exporter_otlp_endpoint=collector.url)
+        configured(otel_logs=True, otel_spans=False, otel_exporter_otlp_endpoint=collector.url)
         errorsink.report_error(raised(ValueError("first")))
         errorsink.report_error(raised(type("AuthenticationError", (Exception,), {})("second")))
-
-        (request, *_) = collector.wait_for(1)
         intake.wait_for(1)
-        intake.release()
 
-    assert request.path == "/v1/logs"
+        arrived = wait_until(lambda: {b"first", b"second"} <= words_in(collector.requests), PATIENCE)
+
+        assert (arrived, account().delivered) == (True, 0)
+        intake.script([], then=ACCEPTED)
+        intake.release()
+        assert errorsink.flush(PATIENCE)
+        assert (account().delivered, account().filtered) == (1, {"noise:AuthenticationError": 1})
+
+
+def words_in(requests: list[Request]) -> set[bytes]:
+    """Which of the two messages are in the bodies."""
+    return {word for word in (b"first", b"second") for request in requests if word in request.body}
 
 
 @pytest.mark.parametrize("value", ["", "with a space"])
