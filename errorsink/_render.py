@@ -15,7 +15,7 @@ from errorsink._chain import Link
 from errorsink._frames import FrameCache
 from errorsink._normalize import RAW_TEXT
 from errorsink._stack import CUT, StackWriter, cut
-from errorsink._trace import Place
+from errorsink._traces import TraceCache
 from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, Handling, Level, uuid7
 
 __all__ = ["Redaction", "Renderer"]
@@ -27,6 +27,8 @@ MAX_ATTRIBUTE = 4_000
 MAX_NAME = 200
 """Code points of fingerprint, owner, thread name and attribute keys."""
 
+NAMES_SIZE = 1_024
+"""Names that are remembered."""
 MAX_TIME = 2**63 - 1
 """Nanoseconds since 1970 that fit into every sink's integers: the year 2262."""
 
@@ -47,8 +49,9 @@ class Renderer:
 
     def __init__(self, redaction: Redaction, *, entrypoint: str = "", model: str = "", provider: str = "") -> None:
         self._redaction = redaction
-        self._frame_cache = FrameCache(self._clean)
-        self._stacks = StackWriter(self._frame_cache, self._clean)
+        self._names: dict[str, str] = {}
+        self._traces = TraceCache(FrameCache(self._clean))
+        self._stacks = StackWriter(self._traces, self._clean)
         self._entrypoint = _classify.named(self._clean(entrypoint or _main_program()))
         self._model = _classify.named(self._clean(model)) if model else None
         self._provider = _classify.named(self._clean(provider)) if provider else None
@@ -65,14 +68,9 @@ class Renderer:
         """The record of a snapshot that stands for `repeat_count` equal reports."""
         link = snapshot.link
         message = self._clean(link.message)
-        frames = self._stacks.frames(link.places)
-        innermost = frames[-1] if frames else None
+        known = self._traces[link.places]
         code = self._code(snapshot)
-        name = self._clean(link.type)
-        top_frame = None
-        if innermost is not None:
-            line = "?" if innermost.line is None else innermost.line
-            top_frame = _classify.named(f"{innermost.module}:{innermost.function}:{line}")
+        name = self._clean_name(link.type)
         trace = snapshot.trace
         attributes = self._attributes(snapshot.context, snapshot.attributes)
         return ErrorRecord(
@@ -81,18 +79,18 @@ class Renderer:
             type=cut(name, MAX_NAME),
             message=cut(message, MAX_MESSAGE),
             stack=self._stacks.stack(link._replace(type=name) if name != link.type else link, message),
-            fingerprint=self._name(snapshot.fingerprint) or fingerprint(link, code, self._frame_cache),
-            frames=frames,
+            fingerprint=self._name(snapshot.fingerprint) or fingerprint(name, code, known.functions),
+            frames=known.frames,
             causes=self._causes(link),
             code=code,
             errno=_classify.errno_name(code),
-            top_frame=top_frame,
+            top_frame=known.top_frame,
             level=_one_of(snapshot.level, _LEVELS, "error"),
             handling=_one_of(snapshot.handling, _HANDLINGS, "handled"),
             control_flow=snapshot.control_flow,
             pid=os.getpid(),
             thread_id=snapshot.thread_id,
-            thread_name=self._name(snapshot.thread_name) or "",
+            thread_name=cut(self._clean_name(snapshot.thread_name), MAX_NAME),
             main_thread=snapshot.thread_id == threading.main_thread().ident,
             trace_id=f"{trace[0]:032x}" if trace else None,
             span_id=f"{trace[1]:016x}" if trace else None,
@@ -111,10 +109,19 @@ class Renderer:
 
     def _code(self, snapshot: Snapshot) -> str | None:
         code = _classify.code_of(snapshot.code)
-        return code if code is None or self._clean(code) == code else None
+        return code if code is None or self._clean_name(code) == code else None
 
     def _name(self, text: str | None) -> str | None:
         return cut(self._clean(text), MAX_NAME) if text else None
+
+    def _clean_name(self, name: str) -> str:
+        """`_clean` for the few names that come again and again: classes, codes, threads."""
+        known = self._names.get(name)
+        if known is None:
+            if len(self._names) >= NAMES_SIZE:
+                self._names.clear()
+            known = self._names[name] = self._clean(name)
+        return known
 
     def _causes(self, link: Link) -> tuple[Cause, ...]:
         causes: list[Cause] = []
@@ -122,7 +129,7 @@ class Renderer:
         while behind is not None:
             message = self._clean(behind.message)
             stack = self._stacks.alone(behind, message)
-            causes.append(Cause(cut(self._clean(behind.type), MAX_NAME), cut(message, MAX_MESSAGE), stack))
+            causes.append(Cause(cut(self._clean_name(behind.type), MAX_NAME), cut(message, MAX_MESSAGE), stack))
             behind = behind.behind
         return tuple(causes)
 
@@ -175,22 +182,13 @@ def utf8_clean(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def fingerprint(link: Link, code: str | None, frames: FrameCache) -> str:
+def fingerprint(name: str, code: str | None, functions: str) -> str:
     """Sixteen hexadecimal digits, equal for equal errors: of the type, the code, and the functions on the way.
 
     Lines and messages are left out, so that an edit above or a number in the text doesn't make a new error.
     """
-    names = [link.type, code or ""]
-    names += (_function(place, frames) for place in link.places[-5:])
-    return blake2b("\0".join(names).encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def _function(place: Place, frames: FrameCache) -> str:
-    code, position = place
-    if isinstance(code, str):
-        return ""
-    frame = frames[code, position].frame
-    return f"{frame.module}:{frame.function}"
+    known = "\0".join((name, code or "", functions))
+    return blake2b(known.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _main_program() -> str:

@@ -6,12 +6,11 @@ first, then frames from the middle of what is left. The last line (type and mess
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, NamedTuple, Sequence
+from typing import Callable, Iterator, NamedTuple
 
 from errorsink._chain import COUNTED_BEYOND, GROUP_DEPTH, Link, SyntaxFacts
-from errorsink._frames import FrameCache
-from errorsink._trace import OMITTED, Place, squeeze
-from errorsink.model import MAX_FRAMES, MAX_STACK, Frame
+from errorsink._traces import TraceCache, frames_left_out, plural
+from errorsink.model import MAX_STACK
 
 __all__ = ["CUT", "StackWriter", "cut"]
 
@@ -58,24 +57,25 @@ class _Box:
 
 
 class StackWriter:
-    """Writes stacks with the frames of one cache; `clean` redacts messages and notes."""
+    """Writes stacks with the tracebacks of one cache; `clean` redacts messages and notes."""
 
-    def __init__(self, frames: FrameCache, clean: Callable[[str], str]) -> None:
-        self._frames = frames
+    def __init__(self, traces: TraceCache, clean: Callable[[str], str]) -> None:
+        self._traces = traces
         self._clean = clean
 
     def stack(self, link: Link, message: str) -> str:
         """The whole text of a report; `message` is the link's own, redacted already."""
+        if link.behind is None and not link.more_behind and not link.in_cycle:
+            return self.alone(link, message)
         return _fitted(self._chain(link, _Box(), message))
 
     def alone(self, link: Link, message: str) -> str:
         """The text of one exception without what is behind it."""
+        if link.children is None and link.places:
+            text = f"{_HEADER}{self._traces[link.places].joined}{self._last_lines(link, message)}"
+            if len(text) <= MAX_STACK:
+                return text.rstrip("\n")
         return _fitted([self._exception(link, _Box(), message)])
-
-    def frames(self, places: Sequence[Place]) -> tuple[Frame, ...]:
-        """The structured frames of a trace, at most MAX_FRAMES."""
-        shown = squeeze(list(places)) if len(places) > MAX_FRAMES else places
-        return tuple(self._frames[code, position].frame for code, position in shown if not isinstance(code, str))
 
     def _chain(self, link: Link, box: _Box, message: str | None = None) -> list[Block]:
         """The exceptions in the order in which Python prints them: the farthest cause first."""
@@ -110,7 +110,7 @@ class StackWriter:
     ) -> Iterator[Piece]:
         if link.places:
             yield Piece(box.inside(header, mark))
-            for text in self._frame_texts(link.places):
+            for text in self._traces[link.places].texts:
                 yield Piece(box.inside(text), True)
         yield Piece(box.inside(self._last_lines(link, self._clean(link.message) if message is None else message)))
 
@@ -133,21 +133,12 @@ class StackWriter:
                     yield from block
             else:
                 more = link.more_children
-                yield Piece(box.inside(f"and {more} more {_plural('exception', more)}\n"))
+                yield Piece(box.inside(f"and {more} more {plural('exception', more)}\n"))
             if box.open and index == rows - 1:  # a group as the last child has closed the box already
                 yield Piece(f"{'  ' * box.depth}+{'-' * 36}\n")
                 box.open = False
             box.depth -= 1
         box.depth -= outermost
-
-    def _frame_texts(self, places: list[Place]) -> Iterator[str]:
-        for code, position in squeeze(places):
-            if not isinstance(code, str):
-                yield self._frames[code, position].text
-            elif code == OMITTED:
-                yield _frames_left_out(position)
-            else:
-                yield f"  [Previous line repeated {position} more {_plural('time', position)}]\n"
 
     def _last_lines(self, link: Link, message: str) -> str:
         if link.syntax is not None:
@@ -239,7 +230,7 @@ def _without_middle(block: Block, room: int) -> Block:
     if size <= room:
         return block
     frames = [index for index, piece in enumerate(block) if piece.is_frame]
-    room -= len(_frames_left_out(len(frames)))
+    room -= len(frames_left_out(len(frames)))
     start = end = (len(frames) + 1) // 3  # the outer frames tell least: two thirds of what stays are inner ones
     while size > room and end - start < len(frames):
         if start > 0 and (start * 2 >= len(frames) - end or end >= len(frames) - 1):
@@ -253,20 +244,12 @@ def _without_middle(block: Block, room: int) -> Block:
     gap = set(frames[start:end])
     first = frames[start]
     return [
-        Piece(_frames_left_out(end - start), True) if index == first else piece
+        Piece(frames_left_out(end - start), True) if index == first else piece
         for index, piece in enumerate(block)
         if index == first or index not in gap
     ]
 
 
-def _frames_left_out(number: int) -> str:
-    return f"  [{number:,} {_plural('frame', number)} left out]\n"
-
-
 def _left_out(number: int) -> str:
     counted = f"{number:,} or more" if number >= COUNTED_BEYOND else f"{number:,}"
-    return f"[{counted} {_plural('exception', number)} before the following one left out]\n"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else noun + "s"
+    return f"[{counted} {plural('exception', number)} before the following one left out]\n"
