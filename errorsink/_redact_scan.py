@@ -53,27 +53,28 @@ class Scanner:
         self._parts: dict[
             bytes, dict[bytes, list[_Trigger]]
         ] = {}  # the literal is part of a word; below what it has in common
-        self._phrases: dict[tuple[bytes, ...], list[_Trigger]] = {}  # all runs of the literal are words
-        self._rest: dict[
-            tuple[View, bytes], list[_Trigger]
-        ] = {}  # nothing to go by but characters; below what is quick to find
+        # All runs of the literal are words; below the first of them.
+        self._phrases: dict[bytes, list[tuple[tuple[bytes, ...], _Trigger]]] = {}
+        # Nothing to go by but characters; below what is quick to find in that view.
+        self._rest: dict[View, dict[bytes, list[_Trigger]]] = {}
         for row, rule in enumerate(self.rules):
             for literal in rule.literals:
                 self._index(rule, _Trigger(row, literal.encode(), rule.view))
         self._word_set = frozenset(self._words)
         self._prefix_set = frozenset(self._prefixes)
+        self._phrase_set = frozenset(self._phrases)
 
     def _index(self, rule: Rule, trigger: _Trigger) -> None:
         """Files a literal under the cheapest test that never misses it."""
         folded = trigger.literal.lower()
         runs = tuple(_RUN.findall(folded))
         if rule.view is View.SHAPE or not runs:
-            self._rest.setdefault((rule.view, _quick_part(trigger)), []).append(trigger)
+            self._rest.setdefault(rule.view, {}).setdefault(_quick_part(trigger), []).append(trigger)
         elif rule.fused and len(runs) == 1:
             common = next((part for part in _COMMON_PARTS if part in runs[0]), runs[0])
             self._parts.setdefault(common, {}).setdefault(runs[0], []).append(trigger)
         elif rule.fused:
-            self._phrases.setdefault(runs, []).append(trigger)
+            self._phrases.setdefault(runs[0], []).append((runs, trigger))
         elif not folded.endswith(runs[0]):
             self._words.setdefault(runs[0], []).append(trigger)
         else:
@@ -110,12 +111,15 @@ class Scanner:
                 for part, triggers in parts.items():
                     if part in row_of_words:
                         yield from triggers
-        for runs, triggers in self._phrases.items():
-            if words.issuperset(runs):
-                yield from triggers
-        for (view, quick), triggers in self._rest.items():
-            if quick in views[view]:
-                yield from (trigger for trigger in triggers if trigger.literal in views[view])
+        for first in self._phrase_set & words:
+            for runs, trigger in self._phrases[first]:
+                if words.issuperset(runs):
+                    yield trigger
+        for view, parts_of_view in self._rest.items():
+            characters = views[view]
+            for quick, triggers in parts_of_view.items():
+                if quick in characters:
+                    yield from (trigger for trigger in triggers if trigger.literal in characters)
 
     def _try(
         self, row: int, triggers: list[_Trigger], views: "_Views", masks: list[int], code: CodeMap
