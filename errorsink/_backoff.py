@@ -34,10 +34,10 @@ class Backoff:
         self._failures += 1
         if self.state == "half-open" or self._failures >= THRESHOLD:
             self.state = "open"
-        if retry_after is not None:
-            return min(max(retry_after, 0.0), MAX_RETRY_AFTER)
         bound = min(self._max_delay, BASE * 2.0 ** min(self._failures - 1, 30))
-        return bound * self._random()
+        delay = bound * self._random()
+        # A peer that asks for no wait at all, again and again, must not be asked in a tight loop.
+        return delay if retry_after is None else max(delay, min(retry_after, MAX_RETRY_AFTER))
 
     def trying(self) -> None:
         """A try begins; after an open circuit it is a probe."""

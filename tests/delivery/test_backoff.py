@@ -22,8 +22,9 @@ def test_the_jitter_is_full(draw: float) -> None:
     assert Backoff(30.0, lambda: draw).failed() == BASE * draw
 
 
-@pytest.mark.parametrize(("asked", "waits"), [(0.0, 0.0), (7.5, 7.5), (1e12, MAX_RETRY_AFTER), (-3.0, 0.0)])
+@pytest.mark.parametrize(("asked", "waits"), [(0.0, BASE), (7.5, 7.5), (1e12, MAX_RETRY_AFTER), (-3.0, BASE)])
 def test_what_the_peer_asks_for_is_clamped(asked: float, waits: float) -> None:
+    """Never more than five minutes, and never less than our own back-off."""
     assert Backoff(30.0, lambda: 1.0).failed(asked) == waits
 
 
