@@ -52,10 +52,11 @@ class _Counts:
         self.reported = Tally()
         self.recorded = Tally()
         self.gated: dict[str, Tally] = {}
-        self.refused: dict[str, Tally] = {}
+        self.refused: dict[str, Tally] = {"internal": Tally()}
 
 
 _counts = _Counts()
+_NO_ROOM = Receipt(reason="internal")
 _overrides: dict[str, object] = {}
 _shut_down: list[bool] = []
 _running: dict[str, Pipeline] = {}
@@ -113,6 +114,8 @@ def report_error(
             return _not_accepted(counts.refused, "internal")
         try:
             snapshot = _capture.take(error, level, handling, attributes, fingerprint, owner, attempt, recovered)
+        except RecursionError:  # not the error's own recursion: the caller stands at the end of its stack
+            raise
         except Exception as fault:  # noqa: BLE001 - whatever a hostile object did, the report itself is recorded
             _selflog.contain("capture", fault)
             snapshot = _capture.bare(error, level, handling)
@@ -125,6 +128,10 @@ def report_error(
         if not recorded:
             _not_accepted(counts.refused, "internal")
         raise
+    except RecursionError:  # no call of a Python function fits any more, not even one that would tell of it
+        if not recorded:
+            counts.refused["internal"].add()
+        return _NO_ROOM
     except BaseException as fault:  # noqa: BLE001 - the border: nothing of ours may reach the application
         _selflog.contain("report_error", fault)
         return _not_accepted(counts.refused, "internal") if not recorded else Receipt(reason="internal")
@@ -229,10 +236,16 @@ def recent_errors() -> list[ErrorRecord]:
     pipeline = _running.get(_KEY) or _first_pipeline()
     try:
         renderer = pipeline.renderer()
-        return [renderer.record(snapshot) for snapshot in _ring.snapshots()]
     except Exception as fault:  # noqa: BLE001 - the border
         _selflog.contain("recent_errors", fault)
         return []
+    records: list[ErrorRecord] = []
+    for snapshot in _ring.snapshots():
+        try:
+            records.append(renderer.record(snapshot))
+        except Exception as fault:  # noqa: BLE001, PERF203 - one that can't be rendered hides no other
+            _selflog.contain("recent_errors", fault)
+    return records
 
 
 def stats() -> Stats:
@@ -242,7 +255,7 @@ def stats() -> Stats:
         reported=_counts.reported.value,
         recorded=_counts.recorded.value,
         gated={reason: tally.value for reason, tally in list(_counts.gated.items())},
-        refused={reason: tally.value for reason, tally in list(_counts.refused.items())},
+        refused={reason: tally.value for reason, tally in list(_counts.refused.items()) if tally.value},
         contained=_selflog.contained.value,
         redactions={} if pipeline is None else pipeline.redactions(),
         sinks={} if pipeline is None else pipeline.accounts(),
