@@ -74,7 +74,7 @@ class StackWriter:
         if link.children is None and link.places:
             text = f"{_HEADER}{self._traces[link.places].joined}{self._last_lines(link, message)}"
             if len(text) <= MAX_STACK:
-                return text.rstrip("\n")
+                return text.removesuffix("\n")
         return _fitted([self._exception(link, _Box(), message)])
 
     def _chain(self, link: Link, box: _Box, message: str | None = None) -> list[Block]:

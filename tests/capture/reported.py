@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import traceback
 from typing import Any, Callable
 
@@ -88,20 +89,16 @@ def last_line(record: ErrorRecord) -> str:
 
 
 def python_stack(error: BaseException) -> str:
-    """What Python's `traceback` says, without its caret lines."""
-    return without_carets("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+    """What Python's `traceback` says, as `plain` has it."""
+    return plain("".join(traceback.format_exception(type(error), error, error.__traceback__)).removesuffix("\n"))
 
 
-def without_carets(text: str) -> str:
-    """The text without lines of carets, those in the boxes of groups included, and without its last line feed."""
-    rows = text.split("\n")
-    kept = [row for index, row in enumerate(rows) if not _is_caret_line(row, rows[index - 1] if index else "")]
-    return "\n".join(kept).removesuffix("\n")
+def plain(stack: str) -> str:
+    """A stack without its lines of carets, those in the boxes of groups included."""
+    return "\n".join(row for row in stack.split("\n") if not _CARETS.fullmatch(row))
 
 
-def _is_caret_line(row: str, before: str) -> bool:
-    marks = row.lstrip(" |")
-    return bool(marks) and set(marks) <= set("^~ ") and before.lstrip(" |") != ""
+_CARETS = re.compile(r"(?: +\| )?[ \t^~]+")
 
 
 class Paused:
