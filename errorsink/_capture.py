@@ -144,7 +144,10 @@ def take(
 def _thread_name(thread: int) -> str:
     """The name of a thread as its own dictionary holds it: `name` may be a property of the application's."""
     known = _threads.get(thread)
-    facts = _thread_facts(known) if known is not None else None
+    try:
+        facts = _thread_facts(known) if known is not None else None
+    except TypeError:  # eventlet has a second Thread class
+        facts = None
     name = facts.get("_name") if type(facts) is dict else None
     return name if type(name) is str else ""
 

@@ -7,12 +7,11 @@ other. Both take this delivery's lock; the application's threads take it in `flu
 from __future__ import annotations
 
 import _thread
-import threading
 from collections import Counter
 from time import monotonic, time
 from typing import Callable, Iterable, Mapping, NamedTuple, Protocol, Sequence
 
-from errorsink import _selflog
+from errorsink import _native, _selflog
 from errorsink._backoff import Backoff
 from errorsink._ledger import Account, Ledger
 from errorsink._normalize import in_user_code
@@ -77,7 +76,7 @@ class Delivery:
         self._policy = policy
         self._store = store
         self._clock = clock
-        self._changed = threading.Condition()  # on an RLock: a finaliser may come back here on the same thread
+        self._changed = _native.Condition()  # on an RLock: a finaliser may come back here on the same thread
         self._queue = RecordQueue(policy.queue_size)
         self._sending: list[Entry] = []
         self._backoff = Backoff(policy.retry_max_delay, random)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from errorsink import _selflog
+from errorsink import _native, _selflog
 from errorsink._capture import Snapshot
 from errorsink._delivery import Delivery, Policy
 from errorsink._discovery import Candidate, candidates
@@ -99,7 +98,7 @@ class Dispatcher:
         self._random = Random()
         self._spool = _opened_spool(settings)
         self._expire_at = 0.0
-        self._threads: dict[str, threading.Thread] = {}
+        self._threads: dict[str, _native.Thread] = {}
         self._threaded = False
         self.deliveries: list[Delivery] = []
         self._candidates: list[Candidate] = candidates(settings, env)
@@ -114,13 +113,10 @@ class Dispatcher:
             self._start(delivery)
 
     def _start(self, delivery: Delivery) -> None:
-        thread = threading.Thread(target=delivery.run, name=f"errorsink-{delivery.name}", daemon=True)
         try:
-            thread.start()
+            self._threads[delivery.name] = _native.Thread(delivery.run)
         except RuntimeError as error:  # at exit, or at the system's limit: the render thread delivers
             _selflog.debug(f"{delivery.name} gets no thread of its own: {error}")
-            return
-        self._threads[delivery.name] = thread
 
     def _runs(self, delivery: Delivery) -> bool:
         thread = self._threads.get(delivery.name)

@@ -6,10 +6,10 @@ signal handler may do so at any line, on any thread.
 
 from __future__ import annotations
 
-import _thread
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from errorsink import _native
 from errorsink._tally import Tally
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Inbox:
         self._crowds: dict[Any, _Crowd] = {}
         self._retired: deque[_Crowd] = deque(maxlen=RETIRED)
         self._parked = False
-        self._bell = _thread.allocate_lock()
+        self._bell = _native.allocate_lock()
         self._bell.acquire()
 
     # ------------------------------------------------------------------------------------------- the callers' side

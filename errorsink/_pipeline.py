@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import _thread
 import sys
-import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Callable, Mapping
 
-from errorsink import _exit, _selflog
+from errorsink import _exit, _native, _selflog
 from errorsink._inbox import Inbox
 from errorsink._settings import Settings
 
@@ -26,6 +25,8 @@ __all__ = ["Pipeline"]
 
 RENDER_PAUSE = 0.02
 """Seconds that the render thread lets more reports come: a caller wakes it once in this time, not for each report."""
+MAX_STARTS = 3
+"""How often the render thread is started: once, and again after a fault of ours."""
 RENDER_BATCH = 128
 """Snapshots that are rendered before they are handed on."""
 PATIENCE = 5.0
@@ -43,11 +44,12 @@ class Pipeline:
         self.accept: Callable[[Snapshot], None] = self._accept_first
         """Takes a snapshot. Which function this is says what state the pipeline is in."""
         self._unstarted = [True]
+        self._starts = 0
         self._inbox = Inbox(self.settings.queue_size)
-        self._work = threading.RLock()
+        self._work = _native.Mutex()
         """Held by the thread that builds, renders or offers, and around a fork."""
         self._dispatcher: Dispatcher | None = None
-        self._progress = threading.Condition()
+        self._progress = _native.Condition()
         self._handed_on = 0
         """Reports that have been taken from the inbox and offered to the sinks."""
         self._lost_and_told = 0
@@ -55,6 +57,7 @@ class Pipeline:
         """False where no render thread could be started, and once it has ended."""
         self._ended = False
         self.closed = False
+        self._finishing = False
         self._idle = True
         """False while there may be threads of ours."""
         self._visitors: list[int] = []
@@ -72,6 +75,8 @@ class Pipeline:
         except IndexError:  # another thread, or the report of a signal handler, is just doing it
             self._keep_if_uncaught(snapshot)
             return
+        self._starts += 1
+        self._threaded = True
         if not self._start_thread():
             self._threaded = False
             self.accept = self._accept_at_exit
@@ -109,8 +114,7 @@ class Pipeline:
             _selflog.contain("multiprocessing", error)
         self._idle = False
         try:
-            # Not threading.Thread: its start() takes locks that an interrupted start() of the application may hold.
-            _thread.start_new_thread(self._render, ())
+            _native.Thread(self._render)
         except RuntimeError:
             self._idle = True
             return False
@@ -123,18 +127,25 @@ class Pipeline:
         _selflog.own_threads.add(thread)
         try:
             with self._work:
-                self._dispatcher_built().start()
+                try:
+                    dispatcher = self._dispatcher_built()
+                except RuntimeError:  # gevent was patched in during an import, whose locks no longer know this thread
+                    dispatcher = self._dispatcher_built()
+                dispatcher.start()
             while not self._ended:
                 if not self._hand_on():
                     self._inbox.wait()
                     self._inbox.linger(RENDER_PAUSE)
-        except Exception as error:  # noqa: BLE001 - a fault of ours; what is in the inbox stays accounted for
+        except Exception as error:  # noqa: BLE001 - a fault of ours; what is in the inbox waits for the next start
             _selflog.contain("the render thread", error)
         finally:
             _selflog.own_threads.discard(thread)
             with self._progress:
                 self._threaded = False
                 self._progress.notify_all()
+        if not self._ended and self._starts < MAX_STARTS:
+            self.accept = self._accept_first
+            self._unstarted.append(True)
 
     def _hand_on(self) -> bool:
         """Renders and dispatches what is in the inbox; False when there was nothing."""
@@ -165,7 +176,7 @@ class Pipeline:
 
     def flush(self, deadline: float) -> bool:
         """Waits until all that was recorded before is delivered, filtered or rejected; False at the deadline."""
-        if self._unstarted:
+        if self._unstarted and not self._inbox.pending:
             return True
         if _thread.get_ident() in _selflog.own_threads:
             return False  # a finaliser on a thread of the SDK: that thread can't wait for itself
@@ -209,10 +220,14 @@ class Pipeline:
         """Renders and delivers in the calling thread, where no thread does; True when nothing is left."""
         if self.closed:
             return self._all_settled(monotonic())
-        if not self._work.acquire(timeout=max(deadline - monotonic(), 0)):
+        if not self._work.acquire(deadline - monotonic()):
             return False
         thread = _thread.get_ident()
-        _selflog.own_threads.add(thread)  # a finaliser that comes back here leaves it to the loop below
+        if self._finishing:  # in this very thread, further up or in another green thread, which does this too
+            self._work.release()
+            return False
+        self._finishing = True
+        _selflog.own_threads.add(thread)
         try:
             dispatcher = self._dispatcher_built()
             while self._hand_on() and monotonic() < deadline:
@@ -223,6 +238,7 @@ class Pipeline:
                 dispatcher.deliver_here(deadline)
         finally:
             _selflog.own_threads.discard(thread)
+            self._finishing = False
             self._work.release()
         return self._all_settled(deadline)
 
@@ -264,7 +280,7 @@ class Pipeline:
 
     def drain_at_exit(self) -> None:
         """The process ends: delivers what it can in time; what is reported later is delivered at once."""
-        if self._unstarted or self.closed:
+        if self.closed or (self._unstarted and not self._inbox.pending):
             return
         deadline = monotonic() + self._exit_left
         self._deliver_at_exit()
@@ -287,7 +303,7 @@ class Pipeline:
         A module that is being imported while another thread forks is never complete in the child, and whoever
         imports it there waits for ever.
         """
-        held = self._work.acquire(timeout=FORK_PATIENCE)
+        held = self._work.acquire(FORK_PATIENCE)
         if self._dispatcher is not None:
             self._dispatcher.before_fork()
         return held

@@ -16,7 +16,7 @@ from tests.collectors.contract import wait_until
 
 __all__ = ["LIMIT", "Child", "Journal", "Program"]
 
-LIMIT = 40
+LIMIT = 30
 """Seconds after which a program counts as hung, on a machine however busy: its processes tell then where they are."""
 PLUGIN = Path(__file__).parent / "plugin"
 ROOT = Path(__file__).parents[2]
