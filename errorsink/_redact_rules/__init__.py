@@ -5,7 +5,7 @@ One row a kind of secret, the most telling first. Where matches overlap, the fir
 
 from collections.abc import Iterable
 
-from errorsink._redact_rules import _personal, _providers, _structured
+from errorsink._redact_rules import _headers, _personal, _providers, _structured
 from errorsink._redact_rules._key_words import ATTRIBUTE_TERMS, MEANINGS, TERMS, KeyNames, Term, custom_term
 from errorsink._redact_rules._keyed import keyed_rule
 from errorsink._redact_rules._messages import message_rules
@@ -40,6 +40,7 @@ def rules(custom: Iterable[Term] = ()) -> tuple[Rule, ...]:
     return (
         *_providers.RULES,
         *_structured.RULES,
+        *_headers.RULES,
         *message_rules((*TERMS, *custom)),
         own,
         *keyed,

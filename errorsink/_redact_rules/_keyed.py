@@ -41,7 +41,10 @@ _FORM_LINE = re.compile(r"[^\r\n\\]+")
 _XML_ATTRIBUTES = re.compile(r"(?:\s[^<>]{0,512})?>")
 _XML_TEXT = re.compile(r"[^<>]+")
 _NO_VALUE = frozenset(":=>`")
-_BRACKETED = re.compile(r"<[^<>\n]{0,256}>|\$?\{[^\n]{0,256}\}|\[[^\n]{0,256}\]|\([^\n]{0,256}\)")
+_BRACKETED = re.compile(
+    r"(?:<[A-Za-z][^<>\n]{0,256}>|\$\{[^}\n]{0,256}\}|[{\[(][\w '\"][^\n]{0,256}?[})\]]|\{\}|\[\]|\(\))"
+    r"(?=[\s,;:.)\]}'\"&]|\Z)"
+)
 _LOGIN_OF_NETRC = re.compile(r"\blogin \S{1,64} \Z")
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
 
@@ -85,7 +88,7 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     colon = after["sign"] == ":"
     if colon and (is_annotation(text, after.end()) or (after["gap"] and not term.fused and not after["close"])):
         return None
-    value = _unquoted(text, after.end(), term)
+    value = _unquoted(text, after.end(), term, encoded=after["sign"][0] == "%")
     if value is None or (colon and not after["close"] and reads_on(text, value)):
         return None
     if not term.plain or after["close"]:
@@ -216,7 +219,7 @@ _NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] =
 }
 
 
-def _unquoted(text: str, position: int, term: Term) -> Value | None:
+def _unquoted(text: str, position: int, term: Term, *, encoded: bool = False) -> Value | None:
     """An unquoted value, unless it is code.
 
     What is not read to its end is refused first: that keeps the work linear.
@@ -225,7 +228,7 @@ def _unquoted(text: str, position: int, term: Term) -> Value | None:
         return None
     if term.segments[-1] in ("pwd", "pass") and _PATH.match(text, position) is not None:
         return None
-    value = unquoted_value(text, position)
+    value = unquoted_value(text, position, encoded=encoded)
     return value if value is not None and _is_secret(text, value, term) else None
 
 

@@ -82,7 +82,7 @@ def matching(
     """A finder from a pattern that is tried where the literal begins (or ``before`` characters earlier).
 
     What is masked is the group ``secret`` if the pattern has one, else the whole match. A look-behind in a pattern
-    makes ``re`` several times slower; that is why the left neighbour is looked at here, and first, if it is ``bounded``.
+    makes ``re`` several times slower; that is why the left neighbour is looked at here, and first, when ``bounded``.
     """
     compiled: re.Pattern[str] | None = None
 

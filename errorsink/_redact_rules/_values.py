@@ -72,25 +72,34 @@ def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
 
     An odd number of backslashes before it, or more of them than the opening had.
     """
-    if quote[0] in "%&":
+    if quote[0] == "&":
         return False
+    if quote[0] == "%":
+        return text[max(start, position - 3) : position].upper() == "%5C"
     first = position
     while first > start and text[first - 1] == "\\":
         first -= 1
     return (position - first) % 2 == 1 if quote[0] != "\\" else position > first
 
 
-_RUN = re.compile(r"[^\s\x00-\x1f&;,?'\"`<>(){}\[\]\\%]+")
-_NEXT_PAIR = re.compile(r"[,;&?]\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])", re.ASCII)
-_CLOSERS = frozenset("'\"`<>(){}[],;&?")
+_RUN = re.compile(r"[^\s\x00-\x1f&;,?'\"`<>)}\]\\%]+")
+_NEXT_NAME = r"\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])"
+_END = re.compile(
+    r"[\s\x00-\x1f]|\\(?:[nrt\"' ]|\Z)|&(?:amp|quot|#39);|</?[A-Za-z]{1,10}[\s>/]"
+    rf"|[,;&?](?:\s|\Z|{_NEXT_NAME})"
+    r"|[\"'`](?:[\s,)\]}]|[;:.>][\s\"'`]|/>|[;:.>]?\Z)"
+    rf"|[\"'`)\]}}>]{{1,8}}(?:[,;:.]?(?:\s|\Z)|[,;]{_NEXT_NAME})",
+    re.ASCII,
+)
 _ENCODED_END = re.compile(r"%(?:2[0267Cc]|7[Dd]|3[BbEe]|0[AaDd])")
 
 
-def unquoted_value(text: str, position: int) -> Value | None:
+def unquoted_value(text: str, position: int, *, encoded: bool = False) -> Value | None:
     """The value up to a blank, the next pair, or punctuation that closes what is around it.
 
-    Punctuation with a letter or digit after it is part of the value, as generated passwords have it; a comma, a
-    semicolon or an ampersand is not, if a name and `=` or `:` follow.
+    Punctuation in the middle of a word is part of the value, as generated passwords have it: a bracket or quote ends it
+    only before more punctuation or a blank, and a comma, a semicolon or an ampersand only before a name and `=` or `:`.
+    ``encoded`` says that the name is in percent-encoded text, where `%26` ends the value; else it is part of it.
     """
     start = position
     size = len(text)
@@ -98,27 +107,13 @@ def unquoted_value(text: str, position: int) -> Value | None:
         run = _RUN.match(text, position)
         if run is not None:
             position = run.end()
-            continue
-        character = text[position]
-        if not _goes_on(text, position, character):
+        elif _END.match(text, position) or (encoded and _ENCODED_END.match(text, position)):
             break
-        position += 1
+        else:
+            position += 1
     while position > start and text[position - 1] in ".,:;!?":
         position -= 1
     return Value(start, position, quoted=False) if position > start else None
-
-
-def _goes_on(text: str, position: int, character: str) -> bool:
-    following = text[position + 1 : position + 2]
-    if character == "%":
-        return _ENCODED_END.match(text, position) is None
-    if character == "\\":
-        return following not in ("", "n", "r", "t", '"', "'", "\\", " ", "\n")
-    if character not in _CLOSERS or not (following.isalnum() and following.isascii()):
-        return False
-    if character in ",;&?":
-        return _NEXT_PAIR.match(text, position) is None
-    return True
 
 
 # --- can it be a secret? ------------------------------------------------------------------------------------------
@@ -126,8 +121,8 @@ def _goes_on(text: str, position: int, character: str) -> bool:
 _PLACEHOLDER = re.compile(
     r"(?:none|null|nil|true|false|undefined|nan|unset|unknown|missing|empty|required|optional|n/?a"
     r"|redacted|hidden|masked|omitted|filtered|[*•·#.?_-]{1,512}|x{3,512}"
-    r"|<[^<>]{0,256}>|\{[^{}]{0,256}\}|\$\{[^}]{1,128}\}{1,2}|\$\([^)]{1,128}\)|\[\w{1,32}\]"
-    r"|\((?:no|not|un)[\w ]{1,64}\)"
+    r"|<[A-Za-z][^<>]{0,256}>|\{(?:[a-z_][\w.\[\]!:'\" (),-]{0,64})?\}|\$\{[^}]{1,128}\}{1,2}|\$\([^)]{1,128}\)"
+    r"|\[\w{1,32}\]|\((?:no|not|un)[\w ]{1,64}\)"
     r"|%[sdr]|%\(\w{1,64}\)[sdr]?|:[a-z_]{1,64}|your[-_ ][\w -]{1,64}|os\.environ.{0,128}|process\.env.{0,128}"
     r"|0x[0-9a-f]{1,16})\Z",
     re.IGNORECASE,
@@ -164,7 +159,7 @@ _STARTS_SENTENCE = frozenset(
 )
 _NAME_OR_PATTERN = re.compile(
     r"[A-Za-z]+(?:[_-][A-Za-z]+)+\Z|#[0-9A-Fa-f]{3,8}\Z|[0-9]+(?:\.[0-9]+)+\Z"
-    r"|.*(?:\[\^|\(\?|\]\+|\]\*|\\[wWdDsS])|.*\s\Z",
+    r"|(?:\^|\(\?|\[|\\[wWdDsS]).*[\])+*?$}]\Z|.*\s\Z",
     re.ASCII | re.DOTALL,
 )
 _FIELD = re.compile(r"\{[^{}]{0,128}\}|%(?:\(\w{1,64}\))?[sdr]", re.ASCII)
