@@ -1,7 +1,7 @@
 # Every target works first and alone in a fresh clone: it makes .venv and installs what it needs.
 #
 #   make demo                         watch a program fail, and its errors arrive
-#   make test                         all tests; ARGS="-k redact -x" goes to pytest
+#   make test                         all tests; ARGS="-k redact -x" goes to pytest, WORKERS=0 runs them in one process
 #   make lint types bench docs        the other checks
 #   make test PYTHON=python3.12       with another interpreter (.venv is made anew)
 
@@ -9,6 +9,8 @@ PYTHON ?= python3
 ARGS   ?=
 VENV   ?= .venv
 BIN     = $(VENV)/bin
+# Processes that share the tests: one for each core, at most 4, since each starts collectors of its own.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 4 ? 4 : n)))
 
 # What is installed depends on pyproject.toml and on the interpreter: a new sum means a new .venv.
 STATE := $(shell { cat pyproject.toml; $(PYTHON) -c 'import sys; print(sys.base_prefix, sys.version)'; } 2>&1 | cksum | cut -d ' ' -f 1)
@@ -45,7 +47,7 @@ demo: $(VENV)/.demo-$(STATE)
 	$(BIN)/python -m errorsink demo
 
 test: $(VENV)/.group-test-$(STATE)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/.group-lint-$(STATE)
 	$(BIN)/ruff check .
