@@ -45,6 +45,12 @@ def report_here(raising: Callable[[], object]) -> tuple[ErrorRecord, BaseExcepti
     raise AssertionError("nothing was raised")
 
 
+def without_this_frame(error: BaseException) -> BaseException:
+    """The error as if the outermost frame of its traceback weren't there."""
+    assert error.__traceback__ is not None
+    return error.with_traceback(error.__traceback__.tb_next)
+
+
 def check(record: ErrorRecord) -> None:
     """Every limit of a record; strict JSON and UTF-8 in every field."""
     assert record.type
@@ -77,6 +83,8 @@ def texts(value: Any) -> list[str]:
 
 def _json(value: Any) -> Any:
     """An attribute as the sinks write it: what JSON has no number for is text."""
+    if type(value) is tuple:
+        return [_json(item) for item in value]
     return repr(value) if type(value) is float else value
 
 
