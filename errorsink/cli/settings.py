@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from difflib import get_close_matches
+from importlib.metadata import entry_points
 from typing import Any, Callable, Iterator, Mapping, Sequence, cast
 
 from errorsink._redact import Redactor
 from errorsink._settings import TABLE, Setting, Settings, environment
 from errorsink.cli._command import Subparsers
 from errorsink.cli._terminal import Palette, escape, shorten
+from errorsink.sinks import ENTRY_POINT_GROUP
 
 _DESCRIPTION = """\
 Shows every setting with the value that a program started from this shell would use. Secrets are not shown. Values that
-can't be used are named on standard error, and the exit status is 1 then."""
+can't be used are named on standard error, and the exit status is 1 then. Variables named ERRORSINK_… that are no setting
+are named there too."""
 _MAX_VALUE = 60
 
 
@@ -42,7 +46,21 @@ def run(args: argparse.Namespace) -> int:
             print(f"{paint(line, 'bold')}  ({source})" if is_set else paint(line, "dim"))
     for problem in problems:
         print(escape(redact(problem)), file=sys.stderr)
+    for name in _strangers(env):
+        print(escape(f"{name} {_no_setting(name)}"), file=sys.stderr)
     return 1 if problems else 0
+
+
+def _strangers(env: Mapping[str, str]) -> list[str]:
+    """Variables that look like settings and are none, nor the switch of an installed sink."""
+    known = {row.env for row in TABLE.values()}
+    known |= {f"ERRORSINK_{entry.name.upper()}" for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    return sorted(name for name in env if name.startswith("ERRORSINK_") and name not in known)
+
+
+def _no_setting(name: str) -> str:
+    likely = get_close_matches(name, [row.env for row in TABLE.values()], n=1, cutoff=0.85)
+    return f"is no setting; did you mean {likely[0]}?" if likely else "is no setting, unless a sink of yours reads it"
 
 
 def _in_force(row: Setting[Any], value: object, redact: Callable[[str], str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,9 @@ def test_every_setting_is_on_the_page_once() -> None:
 @pytest.fixture(autouse=True)
 def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting comes from the environment of the tests."""
-    for row in TABLE.values():
-        monkeypatch.delenv(row.env, raising=False)
+    for name in list(os.environ):
+        if name.startswith("ERRORSINK_") or name in {row.env for row in TABLE.values()}:
+            monkeypatch.delenv(name)
 
 
 def output(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -93,3 +95,20 @@ def test_a_value_that_cannot_be_used_is_told(
     out, err = capsys.readouterr()
     assert out.split()[:2] == ["ERRORSINK_QUEUE_SIZE", "4096"]
     assert err.startswith("ERRORSINK_QUEUE_SIZE: expected a whole number from 1 to 1,000,000, got '10k'")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ERRORSINK_QUEUESIZE", "ERRORSINK_QUEUESIZE is no setting; did you mean ERRORSINK_QUEUE_SIZE?\n"),
+        ("ERRORSINK_COLOUR", "ERRORSINK_COLOUR is no setting, unless a sink of yours reads it\n"),
+        ("ERRORSINK_OTEL_LOGS", ""),
+    ],
+)
+def test_a_misspelt_variable_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, said: str
+) -> None:
+    """What begins like a setting and is none is named, with the setting that it resembles."""
+    monkeypatch.setenv(name, "1")
+    assert main(["settings", "--set"]) == 0
+    assert capsys.readouterr().err == said
