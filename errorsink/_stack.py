@@ -72,9 +72,9 @@ class StackWriter:
     def alone(self, link: Link, message: str) -> str:
         """The text of one exception without what is behind it."""
         if link.children is None and link.places:
-            text = f"{_HEADER}{self._traces[link.places].joined}{self._last_lines(link, message)}"
+            text = f"{_HEADER}{self._traces[link.places].joined}{self._last_lines(link, message)}".removesuffix("\n")
             if len(text) <= MAX_STACK:
-                return text.removesuffix("\n")
+                return text
         return _fitted([self._exception(link, _Box(), message)])
 
     def _chain(self, link: Link, box: _Box, message: str | None = None) -> list[Block]:
@@ -190,9 +190,9 @@ def _caret(facts: SyntaxFacts, offset: int, source: str, shown: str) -> str:
 
 def _fitted(blocks: list[Block]) -> str:
     """The text of the blocks, within MAX_STACK."""
-    text = "".join(piece.text for block in blocks for piece in block)
+    text = "".join(piece.text for block in blocks for piece in block).removesuffix("\n")
     if len(text) <= MAX_STACK:
-        return text.removesuffix("\n")
+        return text
     last = blocks[-1]
     kept = [_with_short_last(last)]
     room = MAX_STACK - _size(kept[0])
