@@ -118,8 +118,7 @@ def doubling(largest: int) -> dict[str, list[float]]:
         sizes.append(sizes[-1] * 4)
     redactor = Redactor()
     return {
-        name: [timeit.timeit(partial(redactor.redact, grown(unit, size)), number=1) for size in sizes]
-        for name, unit in UNITS.items()
+        name: [timeit.timeit(partial(redactor.redact, grown(name, size)), number=1) for size in sizes] for name in UNITS
     }
 
 

@@ -105,21 +105,19 @@ class Scanner:
             yield from self._words[word]
         for prefix in self._prefix_set & {word[:_PREFIX] for word in words}:
             yield from self._prefixes[prefix]
-        row_of_words = b" ".join(words)
+        for runs, triggers in self._phrases.items():
+            if words.issuperset(runs):
+                yield from triggers
+        yield from self._triggers_in(b" ".join(words))
+        for (view, quick), triggers in self._rest.items():
+            if quick in views[view]:
+                yield from (trigger for trigger in triggers if trigger.literal in views[view])
+
+    def _triggers_in(self, words: bytes) -> Iterator[_Trigger]:
+        """The literals that are parts of words."""
         for common, parts in self._parts.items():
-            if common in row_of_words:
-                for part, triggers in parts.items():
-                    if part in row_of_words:
-                        yield from triggers
-        for first in self._phrase_set & words:
-            for runs, trigger in self._phrases[first]:
-                if words.issuperset(runs):
-                    yield trigger
-        for view, parts_of_view in self._rest.items():
-            characters = views[view]
-            for quick, triggers in parts_of_view.items():
-                if quick in characters:
-                    yield from (trigger for trigger in triggers if trigger.literal in characters)
+            if common in words:
+                yield from (trigger for part, triggers in parts.items() if part in words for trigger in triggers)
 
     def _try(
         self, row: int, triggers: list[_Trigger], views: "_Views", masks: list[int], code: CodeMap
@@ -137,12 +135,14 @@ class Scanner:
             if masks and bisect_right(masks, position) % 2 == 1:
                 continue
             span = rule.find(views.text, position, position + size)
-            if span is None or (masks and bisect_right(masks, span[0]) % 2 == 1):
+            if span is None:
+                continue
+            self.steps += span[1] - span[0]
+            if masks and bisect_right(masks, span[0]) % 2 == 1:
                 continue
             if not rule.in_code and code.covers(span[0]):
                 continue
             yield (*span, row)
-            self.steps += span[1] - span[0]
             resume = span[1]
 
 

@@ -11,6 +11,8 @@ _FILE_LINE = re.compile(r"^(?P<indent>[ |+]{0,200})File \"[^\n]*\", line \d{1,9}
 _LITERAL_OR_COMMENT = re.compile(
     r"\"\"\"[^\n]*?\"\"\"|'''[^\n]*?'''|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
 )
+_LONGEST_LINE = 1_000
+"""Characters of a source line. A longer one is data that happens to be in a program, and is redacted like any text."""
 
 
 class CodeMap:
@@ -37,8 +39,8 @@ def _edges(text: str) -> Iterator[int]:
             end = len(text) if end < 0 else end
             if not _is_source(text, start, end, shallowest):
                 break
-            position = start
-            for literal in _LITERAL_OR_COMMENT.finditer(text, start, end):
+            position = start if end - start <= _LONGEST_LINE else end
+            for literal in _LITERAL_OR_COMMENT.finditer(text, position, end):
                 yield position
                 yield literal.start()
                 position = literal.end()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from errorsink._redact_rules._key_words import ATTRIBUTE_TERMS, TAIL, TERMS, Term
-from errorsink._redact_rules._rule import WORD, Rule, Span, View, starts_word
+from errorsink._redact_rules._rule import MASK_OPENING, WORD, Rule, Span, View, starts_word
 from errorsink._redact_rules._values import (
     Value,
     is_annotation,
@@ -224,7 +224,9 @@ def _unquoted(text: str, position: int, term: Term, *, encoded: bool = False) ->
 
     What is not read to its end is refused first: that keeps the work linear.
     """
-    if text[position : position + 1] in _NO_VALUE or _BRACKETED.match(text, position) or is_code(text, position):
+    if text[position : position + 1] in _NO_VALUE or text.startswith(MASK_OPENING, position):
+        return None
+    if _BRACKETED.match(text, position) or is_code(text, position):
         return None
     if term.segments[-1] in ("pwd", "pass") and _PATH.match(text, position) is not None:
         return None

@@ -71,6 +71,10 @@ UNITS = {
     "stack frames without end": '  File "a.py", line 1, in f\n    "',
     "homes": "/home/",
     "windows homes": "C:\\Users\\",
+    "code in one line": "token=",
+    "code in long lines": "    " + "token=" * 150 + "\n",
+    "text behind a quote": "password=a",
+    "text behind a mask": "token=a,",
     "users of commands": "-u a:",
     "identified users": "identified by '",
     "netrc": "login a password ",
@@ -84,6 +88,16 @@ UNITS = {
 }
 
 
-def grown(unit: str, size: int) -> str:
-    """The unit, repeated to a size in characters."""
-    return (unit * (size // len(unit) + 1))[:size]
+HEADS = {
+    "code in one line": '  File "a.py", line 1, in f\n    ',
+    "code in long lines": '  File "a.py", line 1, in f\n',
+    "text behind a quote": "'",
+    "text behind a mask": "password=[REDACTED:password]",
+}
+"""What stands once before the units of some texts."""
+
+
+def grown(name: str, size: int) -> str:
+    """The text of that name, in a size in characters."""
+    unit = UNITS[name]
+    return (HEADS.get(name, "") + unit * (size // len(unit) + 1))[:size]

@@ -22,14 +22,14 @@ def _steps(text: str) -> int:
 @pytest.mark.parametrize("name", UNITS)
 def test_twice_the_text_takes_about_twice_the_steps(name: str) -> None:
     """No place is looked at again because of what stands elsewhere."""
-    once, twice = (_steps(grown(UNITS[name], size)) for size in (SIZE, 2 * SIZE))
+    once, twice = (_steps(grown(name, size)) for size in (SIZE, 2 * SIZE))
     assert twice <= 2.2 * once + 200
 
 
 @pytest.mark.parametrize("name", UNITS)
 def test_the_steps_are_bounded_by_the_length(name: str) -> None:
     """A few for each character at most, over all rules and passes."""
-    assert _steps(grown(UNITS[name], SIZE)) <= 4 * SIZE
+    assert _steps(grown(name, SIZE)) <= 4 * SIZE
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_the_steps_are_bounded_by_the_length(name: str) -> None:
 def test_four_megabytes_take_as_many_steps_a_character(name: str) -> None:
     """Linear far beyond the size of any report."""
     size = 4_000_000
-    small, large = (_steps(grown(UNITS[name], length)) for length in (SIZE, size))
+    small, large = (_steps(grown(name, length)) for length in (SIZE, size))
     assert large <= 1.1 * small * (size / SIZE) + 200

@@ -75,6 +75,12 @@ def test_all_lines_of_an_expression_are_source() -> None:
     assert REDACTOR.redact(stack) == stack
 
 
+def test_a_very_long_source_line_is_text() -> None:
+    """It's data in a program, such as a document in one line."""
+    line = "x = " + "1, " * 400
+    assert SECRET not in REDACTOR.redact(_stack(f"{line} password={SECRET}"))
+
+
 def test_source_lines_in_a_group_are_source() -> None:
     """The bars of an exception group stand before them."""
     stack = textwrap.indent(_stack("connect(password=password1)"), "    | ")
