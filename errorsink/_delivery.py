@@ -21,6 +21,8 @@ from errorsink.sinks import Item, Outcome, Sink
 
 __all__ = ["Delivery", "Policy", "Store"]
 
+CLAIM = 64
+"""Records that are taken over at a time: decoding them holds up the render thread, which stores the new ones."""
 RECLAIM_INTERVAL = 5.0
 """Seconds between two looks at the spool for records that nobody looks after."""
 
@@ -175,37 +177,44 @@ class Delivery:
 
     def _await_batch(self) -> bool:
         """Waits until a batch is due; False when the delivery shall end."""
-        with self._changed:
-            while True:
+        looked = self._store is None
+        while True:
+            with self._changed:
                 oldest = self._queue.oldest
                 if self._stop_at is not None and (oldest is None or self._clock() >= self._stop_at):
                     return False
-                if oldest is None:
-                    if not self._reclaim():
-                        self._changed.wait(RECLAIM_INTERVAL if self._store is not None else None)
+                if oldest is not None:
+                    wait = oldest.since + self._policy.batch_delay - self._clock()
+                    full = len(self._queue) >= min(self._policy.batch_size, self.sink.max_records)
+                    if full or wait <= 0 or self._waiters or self._stop_at is not None:
+                        return True
+                    self._changed.wait(wait)
                     continue
-                wait = oldest.since + self._policy.batch_delay - self._clock()
-                full = len(self._queue) >= min(self._policy.batch_size, self.sink.max_records)
-                if full or wait <= 0 or self._waiters or self._stop_at is not None:
-                    return True
-                self._changed.wait(wait)
+                if looked:
+                    self._changed.wait(RECLAIM_INTERVAL if self._store is not None else None)
+                    looked = self._store is None
+                    continue
+            looked = not self._reclaim()
 
     def _reclaim(self) -> bool:
         """Takes over what the spool holds for this sink and nobody looks after."""
         if self._store is None or self._closed_by is not None:
             return False
-        try:
-            records = self._store.claim(self.name, min(self._policy.batch_size, self._policy.queue_size))
+        try:  # without our lock: the disk may take its time, and the render thread must not wait for it
+            records = self._store.claim(self.name, min(CLAIM, self._policy.batch_size, self._policy.queue_size))
         except Exception as error:  # noqa: BLE001 - delivery goes on without the spool
             _selflog.contain("spool", error)
             return False
-        due = self._clock() - self._policy.batch_delay
-        for record in records:
-            if record.id in self.ledger.spilled:
-                self.ledger.spilled.discard(record.id)
-            else:
-                self.ledger.recovered += 1
-            self._queue.put(record, due, True)
+        with self._changed:
+            due = self._clock() - self._policy.batch_delay
+            for record in records:
+                if record.id in self.ledger.spilled:
+                    self.ledger.spilled.discard(record.id)
+                else:
+                    self.ledger.recovered += 1
+                pushed_out = self._queue.put(record, due, True)
+                if pushed_out is not None:
+                    self._drop(pushed_out, "queue-full")
         return bool(records)
 
     def deliver_batch(self, deadline: float | None = None) -> None:

@@ -27,10 +27,14 @@ RENDER_PAUSE = 0.02
 """Seconds that the render thread lets more reports come: a caller wakes it once in this time, not for each report."""
 MAX_STARTS = 3
 """How often the render thread is started: once, and again after a fault of ours."""
+DURABLE_PAUSE = 0.005
+"""The same where there is a spool: what isn't on disk yet would be lost with the process."""
 RENDER_BATCH = 128
 """Snapshots that are rendered before they are handed on."""
+DURABLE_BATCH = 32
+"""The same where there is a spool."""
 PATIENCE = 5.0
-"""Seconds that an uncaught error may wait for the sinks to be built, so that it is on disk when its report returns."""
+"""Seconds that a report may wait, where there is a spool, until it is on disk."""
 FORK_PATIENCE = 5.0
 """Seconds that a fork may wait until the exporters are imported, which takes part of one second."""
 
@@ -73,7 +77,7 @@ class Pipeline:
         try:
             self._unstarted.pop()
         except IndexError:  # another thread, or the report of a signal handler, is just doing it
-            self._keep_if_uncaught(snapshot)
+            self._wait_until_durable()
             return
         self._starts += 1
         self._threaded = True
@@ -82,8 +86,8 @@ class Pipeline:
             self.accept = self._accept_at_exit
             self._deliver_at_exit()
         elif self.settings.spool_dir:
+            self._wait_until_durable()
             self.accept = self._accept_durably
-            self._keep_if_uncaught(snapshot)
         else:
             self.accept = self._accept_running
 
@@ -93,15 +97,21 @@ class Pipeline:
     def _accept_durably(self, snapshot: Snapshot) -> None:
         """With a spool, an uncaught error is on disk when its report returns: the process may be about to die."""
         self._inbox.put(snapshot)
-        self._keep_if_uncaught(snapshot)
+        if snapshot.handling == "uncaught_exception":
+            self._wait_until_durable()
 
     def _accept_at_exit(self, snapshot: Snapshot) -> None:
         """After the exit has begun: what is reported now is delivered in the caller's thread."""
         self._inbox.put(snapshot)
         self._deliver_at_exit()
 
-    def _keep_if_uncaught(self, snapshot: Snapshot) -> None:
-        if self.settings.spool_dir and snapshot.handling == "uncaught_exception":
+    def _wait_until_durable(self) -> None:
+        """Where there is a spool, waits until what is in the inbox now is on disk.
+
+        Uncaught errors do so, and the reports that are made before the spool is open: later ones need no waiting,
+        since the render thread stores them within some 20 ms.
+        """
+        if self.settings.spool_dir:
             self._wait_handed_on(monotonic() + PATIENCE)
 
     def _start_thread(self) -> bool:
@@ -135,7 +145,7 @@ class Pipeline:
             while not self._ended:
                 if not self._hand_on():
                     self._inbox.wait()
-                    self._inbox.linger(RENDER_PAUSE)
+                    self._inbox.linger(DURABLE_PAUSE if self.settings.spool_dir else RENDER_PAUSE)
         except Exception as error:  # noqa: BLE001 - a fault of ours; what is in the inbox waits for the next start
             _selflog.contain("the render thread", error)
         finally:
@@ -152,7 +162,7 @@ class Pipeline:
         with self._work:
             dispatcher = self._dispatcher_built()
             with self._progress:  # so that `_wait_handed_on` finds each report in one place, and in one alone
-                batch = self._inbox.take(RENDER_BATCH)
+                batch = self._inbox.take(DURABLE_BATCH if self.settings.spool_dir else RENDER_BATCH)
             if batch:
                 dispatcher.dispatch(batch)
             with self._progress:

@@ -1,0 +1,79 @@
+"""kill -9 with the spool on: what was reported is delivered by the next process."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+
+import pytest
+
+from tests.collectors.contract import wait_until
+from tests.process.children import LIMIT, Program
+from tests.process.conftest import needs_fork
+
+pytestmark = needs_fork
+BEAT = 0.005
+"""Seconds between two beats of a thread in the victim. It gets its turns as errorsink's threads do, so that its beats
+are a clock that a busy machine slows down for both."""
+PROMISED = round(0.05 / BEAT)
+"""Beats after which a report that has returned outlives the process: 50 ms where the machine has time."""
+
+VICTIM = f"""
+    import errorsink, json, os, sys, threading, time
+    log = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    beats = 0
+    def say(*what): os.write(log, (json.dumps([beats, *what]) + chr(10)).encode())
+    def spin(which):
+        for number in range(1_000_000):
+            name = f"{{os.getpid()}} {{which}} {{number}}"
+            uncaught = number % 50 == 7
+            handling = "uncaught_exception" if uncaught else "handled"
+            assert errorsink.report_error(ValueError(name), handling=handling)
+            say(name, uncaught)
+            time.sleep(0.003)
+    for which in range(2): threading.Thread(target=spin, args=(which,)).start()
+    while True:
+        time.sleep({BEAT})
+        beats += 1
+        say("", False)
+    """
+HEIR = """
+    import errorsink, sys
+    errorsink.report_error(ValueError("heir"))
+    from errorsink._spool import Spool
+    import os, time
+    spool = Spool(os.environ["ERRORSINK_SPOOL_DIR"], max_bytes=64_000_000, max_age=1e6, diagnose=print)
+    ends = time.monotonic() + 25
+    while sum(spool.counts().values()) and time.monotonic() < ends: time.sleep(0.02)
+    assert not spool.counts(), spool.counts()
+    """
+
+
+def test_nothing_that_was_promised_is_lost(program: Program) -> None:
+    """50 processes are killed at random moments: each report that had returned 50 ms before is delivered by others, and
+    each uncaught one that had returned at all; what comes twice has the same id."""
+    spool = {"ERRORSINK_SPOOL_DIR": str(program.directory / "spool"), "ERRORSINK_BATCH_DELAY": "0.01"}
+    moments = random.Random(6)
+    promised: dict[str, str] = {}
+    for round in range(50):
+        log = program.directory / f"log{round}"
+        peer = ("down", "well")[round % 2]
+        victim = program.start(VICTIM, str(log), environ={**spool, "JOURNAL_PEER": peer})
+        assert wait_until(lambda log=log: log.exists() and b' 0"' in log.read_bytes(), LIMIT)  # type: ignore[misc]
+        pause = time.monotonic() + 0.03 + moments.random() * 0.25
+        assert wait_until(lambda pause=pause: time.monotonic() >= pause, LIMIT)  # type: ignore[misc]
+        victim.kill()
+        _, said = victim.communicate()
+        lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+        last = lines[-1][0]
+        for beat, name, uncaught in lines:
+            if name and (uncaught or last - beat >= PROMISED):
+                promised[name] = f"killed {last - beat} beats later, {peer}, {uncaught}, {said}"
+    assert len(promised) > 300
+    program.run(HEIR, environ=spool).well()
+    entries = program.journal.entries()
+    assert {name: promised[name] for name in promised.keys() - {entry["message"] for entry in entries}} == {}
+    names = Counter(message for message, _ in {(entry["message"], entry["id"]) for entry in entries})
+    assert [name for name, ids in names.items() if ids > 1] == []
