@@ -50,9 +50,8 @@ class Scanner:
         self.steps = 0
         self._words: dict[bytes, list[_Trigger]] = {}  # the literal's first run of letters is a word of the text
         self._prefixes: dict[bytes, list[_Trigger]] = {}  # a word begins with these three letters
-        self._parts: dict[
-            bytes, dict[bytes, list[_Trigger]]
-        ] = {}  # the literal is part of a word; below what it has in common
+        # The literal is part of a word; below what several literals have in common.
+        self._parts: dict[bytes, dict[bytes, list[_Trigger]]] = {}
         # All runs of the literal are words; below the first of them.
         self._phrases: dict[bytes, list[tuple[tuple[bytes, ...], _Trigger]]] = {}
         # Nothing to go by but characters; below what is quick to find in that view.
@@ -100,24 +99,24 @@ class Scanner:
 
     def _triggers(self, views: "_Views") -> Iterator[_Trigger]:
         """The literals that may be in the text: all that are, and some that are not."""
-        words = views.words()
+        yield from self._by_words(views.words())
+        for view, quick_parts in self._rest.items():
+            characters = views[view]
+            for quick, triggers in quick_parts.items():
+                if quick in characters:
+                    yield from (trigger for trigger in triggers if trigger.literal in characters)
+
+    def _by_words(self, words: set[bytes]) -> Iterator[_Trigger]:
         for word in self._word_set & words:
             yield from self._words[word]
         for prefix in self._prefix_set & {word[:_PREFIX] for word in words}:
             yield from self._prefixes[prefix]
-        for runs, triggers in self._phrases.items():
-            if words.issuperset(runs):
-                yield from triggers
-        yield from self._triggers_in(b" ".join(words))
-        for (view, quick), triggers in self._rest.items():
-            if quick in views[view]:
-                yield from (trigger for trigger in triggers if trigger.literal in views[view])
-
-    def _triggers_in(self, words: bytes) -> Iterator[_Trigger]:
-        """The literals that are parts of words."""
+        for first in self._phrase_set & words:
+            yield from (trigger for runs, trigger in self._phrases[first] if words.issuperset(runs))
+        row_of_words = b" ".join(words)
         for common, parts in self._parts.items():
-            if common in words:
-                yield from (trigger for part, triggers in parts.items() if part in words for trigger in triggers)
+            if common in row_of_words:
+                yield from (trigger for part, found in parts.items() if part in row_of_words for trigger in found)
 
     def _try(
         self, row: int, triggers: list[_Trigger], views: "_Views", masks: list[int], code: CodeMap
