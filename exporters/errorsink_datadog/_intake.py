@@ -1,4 +1,8 @@
-"""Datadog's logs intake over httpx: one attempt for one batch, within its time, whatever the peer does."""
+"""Datadog's logs intake over httpx: one attempt for one batch, within its time, whatever the peer does.
+
+The requests go straight to httpx's transport, and past its client: that would log each one's URL, whose query may hold
+a token, keep cookies, and be traced and given headers by whatever instruments httpx in the application.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import os
 import ssl
 import time
 import zlib
-from contextlib import suppress
+from base64 import b64encode
+from contextlib import closing, suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import Callable, Sequence
@@ -38,7 +43,7 @@ class Intake:
     def __init__(
         self, endpoint: Endpoint, api_key: str, proxy: Endpoint | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        """Makes the client; it connects at the first `post`.
+        """Prepares the requests; a connection is made at the first `post`.
 
         Raises:
             SinkUnavailable: the proxy needs a package that isn't installed, or the CA file can't be read.
@@ -49,9 +54,6 @@ class Intake:
         self._deadline = Deadline()
         self._pid = os.getpid()
         self._transport = DeadlineTransport(partial(_pool, proxy, _tls(endpoint, proxy)), self._deadline)
-        self._client = httpx.Client(
-            transport=self._transport, auth=endpoint.auth, follow_redirects=False, trust_env=False
-        )
         self._url = _checked(endpoint.url)
         self._headers = {
             "DD-API-KEY": api_key,
@@ -60,6 +62,8 @@ class Intake:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "User-Agent": "errorsink",
+            "Connection": "keep-alive",
+            **({"Authorization": _basic(*endpoint.auth)} if endpoint.auth else {}),
         }
 
     def post(self, logs: Sequence[bytes], timeout: float) -> Outcome:
@@ -68,10 +72,12 @@ class Intake:
         if self._pid != os.getpid():
             self._pid = os.getpid()
             self._transport.reset()
-        limits = httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
-        body = gzipped(logs)
+        limits = httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)).as_dict()
+        request = httpx.Request(
+            "POST", self._url, headers=self._headers, content=gzipped(logs), extensions={"timeout": limits}
+        )
         try:
-            with self._client.stream("POST", self._url, content=body, headers=self._headers, timeout=limits) as answer:
+            with closing(self._transport.handle_request(request)) as answer:
                 self._read_a_little(answer)
         except NETWORK_ERRORS as error:
             self._transport.reset()
@@ -103,7 +109,11 @@ class Intake:
 
     def close(self) -> None:
         """Closes the connections."""
-        self._client.close()
+        self._transport.close()
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def gzipped(logs: Sequence[bytes]) -> bytes:

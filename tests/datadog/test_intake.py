@@ -178,6 +178,19 @@ def test_the_key_is_in_no_outcome_and_no_log(
     assert KEY not in caplog.text
 
 
+def test_requests_are_not_logged(respx_mock: respx.MockRouter, caplog: pytest.LogCaptureFixture) -> None:
+    """httpx's line for each request would have the URL in it, whose query may be a gateway's token."""
+    caplog.set_level(logging.INFO)
+    respx_mock.post(URL).respond(202)
+    env = {"DD_API_KEY": KEY, "ERRORSINK_DATADOG_URL": f"http://intake.example?token={KEY}"}
+    sink = DatadogSink(config(env))
+
+    outcome = sink.send(LOGS, 5)
+    sink.close()
+
+    assert (outcome.status, caplog.text) == ("delivered", "")
+
+
 def test_a_fault_of_ours_is_not_hidden(sink: DatadogSink, respx_mock: respx.MockRouter) -> None:
     """What isn't the network's comes out, for the core to count and to tell; the key isn't in it."""
     respx_mock.post(URL).mock(side_effect=ZeroDivisionError)
