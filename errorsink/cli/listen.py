@@ -23,9 +23,15 @@ program at it with OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318. Ctrl-C or 
 def add_parser(subparsers: Subparsers) -> None:
     """Adds the command."""
     parser = subparsers.add_parser("listen", help="print errors as they arrive over OTLP", description=_DESCRIPTION)
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
-    parser.add_argument("--grpc-port", type=_port, default=4317, help="0: any free one (default: %(default)s)")
-    parser.add_argument("--http-port", type=_port, default=4318, help="0: any free one (default: %(default)s)")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="the address to listen on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--grpc-port", type=_port, metavar="PORT", default=4317, help="0: any free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--http-port", type=_port, metavar="PORT", default=4318, help="0: any free one (default: %(default)s)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, errors and all else")
     parser.add_argument("--all", action="store_true", help="print what tells of no error too (--json always does)")
     parser.add_argument("--count", type=_positive, metavar="N", help="end after N errors")

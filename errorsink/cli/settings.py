@@ -16,8 +16,8 @@ from errorsink.sinks import ENTRY_POINT_GROUP
 
 _DESCRIPTION = """\
 Shows every setting with the value that a program started from this shell would use. Secrets are not shown. Values that
-can't be used are named on standard error, and the exit status is 1 then. Variables named ERRORSINK_… that are no setting
-are named there too."""
+can't be used are named on standard error, and the exit status is 1 then. ERRORSINK_… variables that are no setting are
+named there too."""
 _MAX_VALUE = 60
 
 

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -14,15 +13,10 @@ import pytest
 
 from errorsink.cli.demo import environment_for
 from errorsink.cli.receiver import Inbox, ReceivedLog, Receiver, error_id
+from tests.docs.pages import PAGES, ROOT, blocks
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([^)#]+)(#[^)]*)?\)")
-
-
-def blocks(page: Path) -> list[str]:
-    return [textwrap.dedent(block) for block in _BLOCK.findall(page.read_text("utf-8"))]
+_LINK = re.compile(r"\]\(([^)#]*)(#[^)]*)?\)")
+_HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -30,6 +24,22 @@ def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link names a file that exists."""
     links = [link for link, _ in _LINK.findall(page.read_text("utf-8")) if "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to a page's headings."""
+    return {
+        "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in _HEADING.findall(page.read_text("utf-8"))
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_headings(page: Path) -> None:
+    """Every link into a page names a heading of it."""
+    links = [(link, anchor) for link, anchor in _LINK.findall(page.read_text("utf-8")) if anchor and "://" not in link]
+    targets = [(page.parent / link if link else page, anchor) for link, anchor in links]
+    assert [(target, anchor) for target, anchor in targets if anchor not in anchors(target)] == []
 
 
 def test_the_index_leads_to_every_page() -> None:
