@@ -22,7 +22,9 @@ Place = tuple[Union[CodeType, str], Any]
 """A code object and a position; or OMITTED or REPEATED and how many frames the mark stands for."""
 
 LONG = 64
-"""Places above which a trace is squeezed at once, so that a deep recursion isn't kept whole in the ring."""
+"""Places above which a trace is shortened at once, so that a deep recursion isn't kept whole in the ring."""
+KEPT = 128
+"""Places that are kept of a long trace until it is rendered: those at its two ends."""
 OUTERMOST = 3
 INNERMOST = MAX_FRAMES - OUTERMOST
 _REPEATS_SHOWN = 3
@@ -50,7 +52,7 @@ def walk(traceback: TracebackType | None) -> list[Place]:
         while traceback is not None:
             append((traceback.tb_frame.f_code, traceback.tb_lineno))
             traceback = traceback.tb_next
-    return places if len(places) <= LONG else squeeze(places)
+    return places if len(places) <= LONG else shorten(places)
 
 
 def _by_line(traceback: TracebackType) -> int:
@@ -68,7 +70,7 @@ def call_site(frame: FrameType | None) -> list[Place]:
         places.append((frame.f_code, frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno))
         frame = frame.f_back
     places.reverse()
-    return places if len(places) <= LONG else squeeze(places)
+    return places if len(places) <= LONG else shorten(places)
 
 
 def _is_own(filename: str) -> bool:
@@ -89,6 +91,35 @@ def line_of(code: CodeType, position: Any) -> int | None:
     return line
 
 
+def shorten(places: list[Place]) -> list[Place]:
+    """What is kept of a long trace until it is rendered, without a look at any line: that would be the caller's time.
+
+    The very same place again and again is counted. Of what is then still too long, a recursion through a few places
+    is squeezed at once, since only its lines tell where it repeats itself; of anything else the middle goes.
+    """
+    kept: list[Place] = []
+    last_code: CodeType | str | None = None
+    last_position: Any = None
+    run = 0
+    for place in places:
+        code, position = place
+        if code is last_code and position == last_position:
+            run += 1
+        else:
+            if run > _REPEATS_SHOWN:
+                kept.append((REPEATED, run - _REPEATS_SHOWN))
+            last_code, last_position, run = code, position, 1
+        if run <= _REPEATS_SHOWN:
+            kept.append(place)
+    if run > _REPEATS_SHOWN:
+        kept.append((REPEATED, run - _REPEATS_SHOWN))
+    if len(kept) <= KEPT:
+        return kept
+    if len({(id(code), position) for code, position in kept}) <= LONG:
+        return squeeze(kept)
+    return _without_middle(kept, KEPT // 4, KEPT - KEPT // 4)
+
+
 def squeeze(places: list[Place], line: Callable[[CodeType, Any], int | None] = line_of) -> list[Place]:
     """At most `MAX_FRAMES` places: repetitions counted as Python does, then the middle left out.
 
@@ -98,13 +129,16 @@ def squeeze(places: list[Place], line: Callable[[CodeType, Any], int | None] = l
     """
     shown = _count_repetitions(places, line)
     frames = sum(1 for code, _ in shown if not isinstance(code, str))
-    if frames <= MAX_FRAMES:
-        return shown
-    head = _take(shown, OUTERMOST)
-    tail = _take(list(reversed(shown)), INNERMOST)[::-1]
+    return shown if frames <= MAX_FRAMES else _without_middle(shown, OUTERMOST, INNERMOST)
+
+
+def _without_middle(places: list[Place], outermost: int, innermost: int) -> list[Place]:
+    """So many frames of both ends, around a mark that counts the frames between them."""
+    head = _take(places, outermost)
+    tail = _take(list(reversed(places)), innermost)[::-1]
     if tail and tail[0][0] == REPEATED:  # the frames that it counts are in the gap
         tail = tail[1:]
-    middle = shown[len(head) : len(shown) - len(tail)]
+    middle = places[len(head) : len(places) - len(tail)]
     left_out = sum(count if isinstance(code, str) else 1 for code, count in middle)
     return [*head, (OMITTED, left_out), *tail]
 
@@ -130,20 +164,30 @@ def _count_repetitions(places: list[Place], line: Callable[[CodeType, Any], int 
     run = 0
     for place in places:
         code, position = place
-        if isinstance(code, str):
+        if code == OMITTED:
             shown.append(place)
             last, run = None, 0
             continue
+        if code == REPEATED:
+            _count(shown, position)
+            continue
+        assert not isinstance(code, str)
         here = lines.get((id(code), position))
         if here is None:
             here = (_plain(code.co_filename), line(code, position), _plain(code.co_name))
             lines[id(code), position] = here
-        run = run + 1 if here == last else 1
-        last = here
-        if run <= _REPEATS_SHOWN:
-            shown.append(place)
-        elif run == _REPEATS_SHOWN + 1:
-            shown.append((REPEATED, 1))
-        else:
-            shown[-1] = (REPEATED, run - _REPEATS_SHOWN)
+        if here != last:
+            last, run = here, 0
+        elif run == _REPEATS_SHOWN or shown[-1][0] == REPEATED:
+            _count(shown, 1)
+            continue
+        run += 1
+        shown.append(place)
     return shown
+
+
+def _count(shown: list[Place], repetitions: int) -> None:
+    """Adds to the mark at the end, or sets one."""
+    if shown and shown[-1][0] == REPEATED:
+        repetitions += shown.pop()[1]
+    shown.append((REPEATED, repetitions))
