@@ -11,7 +11,7 @@ _FILE_LINE = re.compile(r"^(?P<indent>[ |+]{0,200})File \"[^\n]*\", line \d{1,9}
 _LITERAL_OR_COMMENT = re.compile(
     r"\"\"\"[^\n]*?\"\"\"|'''[^\n]*?'''|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
 )
-_LONGEST_LINE = 1_000
+_LONGEST_LINE = 500
 """Characters of a source line. A longer one is data that happens to be in a program, and is redacted like any text."""
 
 

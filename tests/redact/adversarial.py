@@ -72,7 +72,7 @@ UNITS = {
     "homes": "/home/",
     "windows homes": "C:\\Users\\",
     "code in one line": "token=",
-    "code in long lines": "    " + "token=" * 150 + "\n",
+    "code in long lines": "    " + "token=" * 80 + "\n",
     "text behind a quote": "password=a",
     "text behind a mask": "token=a,",
     "users of commands": "-u a:",
