@@ -25,6 +25,8 @@ LONG = 64
 """Places above which a trace is shortened at once, so that a deep recursion isn't kept whole in the ring."""
 KEPT = 128
 """Places that are kept of a long trace until it is rendered: those at its two ends."""
+RECURSION = 16
+"""Different places that make up a recursion; finding a line takes some microseconds a place."""
 OUTERMOST = 3
 INNERMOST = MAX_FRAMES - OUTERMOST
 _REPEATS_SHOWN = 3
@@ -115,7 +117,7 @@ def shorten(places: list[Place]) -> list[Place]:
         kept.append((REPEATED, run - _REPEATS_SHOWN))
     if len(kept) <= KEPT:
         return kept
-    if len({(id(code), position) for code, position in kept}) <= LONG:
+    if len({(id(code), position) for code, position in kept}) <= RECURSION:
         return squeeze(kept)
     return _without_middle(kept, KEPT // 4, KEPT - KEPT // 4)
 
