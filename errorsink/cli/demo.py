@@ -122,6 +122,7 @@ class _Report:
         print(self._paint(f"{'reported':<22} {'':<34} {'the call':>9} {'log after':>10} {'span after':>10}", "bold"))
         for error in self._errors:
             print(self._row(error))
+        print(self._paint("The first calls of a process are its slowest: an exporter is imported meanwhile.", "dim"))
         self._print_first()
         print(f"\n{self._summary()} The program ran for {taken:.2f} s, its exit included.")
 
