@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import ssl
 import time
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Mapping
 from urllib.parse import urlsplit
@@ -86,8 +87,10 @@ def retry_after(value: str | None) -> float | None:
 
 
 def _until(date: str) -> float:
-    # time.time, since the peer's date is of the wall clock too
-    return parsedate_to_datetime(date).timestamp() - time.time()
+    moment = parsedate_to_datetime(date)
+    if moment.tzinfo is None:  # an HTTP date is in GMT, also where it doesn't say so
+        moment = moment.replace(tzinfo=timezone.utc)
+    return moment.timestamp() - time.time()  # of the wall clock, as the peer's date is
 
 
 def network_failure(target: Target, error: BaseException) -> Outcome:

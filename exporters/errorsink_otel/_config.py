@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import partial
 from typing import Any, Callable, Literal, Mapping, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from errorsink.errors import SinkUnavailable
 from errorsink.sinks import SinkConfig
 
-__all__ = ["SignalName", "Target", "parse_headers", "parse_pairs", "resolve", "setting", "variable"]
+__all__ = ["SignalName", "Target", "TlsFiles", "parse_headers", "parse_pairs", "resolve", "setting", "variable"]
 
 SignalName = Literal["logs", "traces"]
 
@@ -30,6 +31,18 @@ _HTTP_VALUE = re.compile(r"[\x20-\x7e\xa0-\xff]*")
 _GRPC_KEY = re.compile(r"[0-9A-Za-z_.-]+")
 _GRPC_VALUE = re.compile(r"[\x20-\x7e]*")
 """gRPC's metadata is narrower than HTTP's headers (PROTOCOL-HTTP2.md, "Custom-Metadata")."""
+_OURS = frozenset({"connection", "content-encoding", "content-length", "content-type", "transfer-encoding"})
+"""Headers that say how a request is written; a wrong one makes the peer read another request than was sent."""
+
+
+class TlsFiles(NamedTuple):
+    """Paths of PEM files, for a connection in TLS."""
+
+    certificate: str | None = None
+    """The CAs that vouch for the collector; None: the usual ones."""
+    client_certificate: str | None = None
+    client_key: str | None = None
+    """The certificate's own file, where that holds the key too."""
 
 
 class Target(NamedTuple):
@@ -44,11 +57,9 @@ class Target(NamedTuple):
     timeout: float | None
     """Seconds for one request; None: whatever the caller allows."""
     gzip: bool
-    certificate: str | None
-    client_key: str | None
-    client_certificate: str | None
     variable: str
     """The variable to look at when something is wrong with the endpoint."""
+    tls: TlsFiles
 
     def masked(self, text: str) -> str:
         """A foreign text on one line, bounded, without control characters and without a header's value."""
@@ -83,7 +94,7 @@ def resolve(config: SinkConfig, signal: SignalName) -> Target:
     """The target of a signal.
 
     Raises:
-        SinkUnavailable: the endpoint doesn't fit the protocol, or a file of the TLS settings can't be read.
+        SinkUnavailable: the endpoint doesn't fit the protocol, or a file of the TLS settings can't be used.
     """
     settings = config.settings
     protocol: str = setting(settings, signal, "protocol") or "http/protobuf"
@@ -110,10 +121,8 @@ def resolve(config: SinkConfig, signal: SignalName) -> Target:
         headers=headers,
         timeout=setting(settings, signal, "timeout"),
         gzip=setting(settings, signal, "compression") == "gzip",
-        certificate=_file(settings, signal, "certificate") if secure else None,
-        client_key=_file(settings, signal, "client_key") if secure else None,
-        client_certificate=_file(settings, signal, "client_certificate") if secure else None,
         variable=where,
+        tls=_tls_files(settings, signal) if secure else TlsFiles(),
     )
 
 
@@ -160,17 +169,42 @@ def _userinfo(parts: SplitResult) -> tuple[str | None, str]:
     return f"Basic {base64.b64encode(pair).decode()}", host
 
 
-def _file(settings: Mapping[str, Any], signal: SignalName, kind: str) -> str | None:
-    """The path of a readable file, or None where none is set."""
-    path = setting(settings, signal, kind)
-    if path is None:
-        return None
+def _tls_files(settings: Mapping[str, Any], signal: SignalName) -> TlsFiles:
+    """The files that are set, tried out: over two that don't belong together gRPC's library ends the whole process."""
+    import ssl  # 10 ms, which only TLS needs
+
+    ca, certificate, key = files = TlsFiles(*(setting(settings, signal, kind) for kind in TlsFiles._fields))
+    names = TlsFiles(*(variable(settings, signal, kind) for kind in TlsFiles._fields))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for name, path in zip(names, files, strict=True):
+        if path is not None:
+            _try(partial(_read, path), f"{name}: can't read the file {path!r}")
+    if ca is not None:
+        load = partial(context.load_verify_locations, ca)
+        _try(load, f"{names.certificate}: no certificate that can be used in {ca!r}")
+    if certificate is not None:
+        load = partial(context.load_cert_chain, certificate, key, _no_password)
+        _try(load, f"{names.client_certificate}: no certificate in {certificate!r} with a key that can be used")
+    elif key is not None:
+        raise SinkUnavailable(f"{names.client_key} is set without a CLIENT_CERTIFICATE for the key")
+    return files._replace(client_key=key or certificate)
+
+
+def _read(path: str) -> None:
+    with open(path, "rb"):
+        pass
+
+
+def _no_password() -> str:
+    """For an encrypted key: by itself OpenSSL would ask for the password at the terminal."""
+    return ""
+
+
+def _try(use: Callable[[], object], what: str) -> None:
     try:
-        with open(path, "rb"):
-            return str(path)
+        use()
     except OSError as error:
-        name = variable(settings, signal, kind)
-        raise SinkUnavailable(f"{name}: can't read the file {path!r}: {error.strerror}") from None
+        raise SinkUnavailable(f"{what}: {getattr(error, 'reason', None) or error.strerror}") from None
 
 
 def parse_pairs(text: str) -> list[tuple[str, str] | None]:
@@ -201,6 +235,8 @@ def parse_headers(
     for number, pair in enumerate(parse_pairs(text or ""), 1):
         if pair is None or not key_pattern.fullmatch(pair[0]):
             diagnose(f"{variable}: pair {number} is not name=value; it is left out")
+        elif pair[0].lower() in _OURS or (grpc and pair[0].lower().endswith("-bin")):
+            diagnose(f"{variable}: {pair[0]!r} can't be set; it is left out")
         elif not value_pattern.fullmatch(pair[1]):
             diagnose(f"{variable}: the value of {pair[0]!r} can't be sent in a header; it is left out")
         else:

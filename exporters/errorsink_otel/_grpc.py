@@ -7,6 +7,7 @@ one timeout for its whole life, and can't be built at all where OTEL_EXPORTER_OT
 from __future__ import annotations
 
 import re
+import time
 from typing import Any, Callable, Sequence
 
 import grpc
@@ -67,14 +68,15 @@ class GrpcExporter:
         self._channel: grpc.Channel | None = None
 
     def export(self, batch: Sequence[Any], timeout: float) -> Outcome:
-        """One call, with a deadline of `timeout` seconds."""
+        """One call; it and the encoding take `timeout` seconds together, at most."""
+        ends = time.monotonic() + timeout
         try:
             request = self._encode(batch)
         except Exception as error:  # noqa: BLE001  # the encoder raises Exception itself for what it doesn't know
             return unencodable(error)
         call = self._stub(self._opened()).Export
         try:
-            answer = blocking(lambda: call(request, timeout=timeout, metadata=self._metadata))
+            answer = blocking(lambda: call(request, timeout=max(ends - time.monotonic(), 0), metadata=self._metadata))
         except grpc.RpcError as error:
             outcome = self._failure(error)
             if outcome.status == "retry":
@@ -116,9 +118,8 @@ class GrpcExporter:
 
 
 def _credentials(target: Target) -> grpc.ChannelCredentials:
-    return grpc.ssl_channel_credentials(
-        _content(target.certificate), _content(target.client_key), _content(target.client_certificate)
-    )
+    ca, certificate, key = map(_content, target.tls)
+    return grpc.ssl_channel_credentials(ca, key, certificate)
 
 
 def _content(path: str | None) -> bytes | None:

@@ -43,9 +43,9 @@ class OneAttempt(requests.Session):
             **({"Content-Encoding": "gzip"} if target.gzip else {}),
             **target.headers,
         }
-        self._verify = target.certificate or True
-        pair = (target.client_certificate, target.client_key)
-        self._cert = pair if all(pair) else target.client_certificate
+        ca, certificate, key = target.tls
+        self._verify = ca or True
+        self._cert = (certificate, key) if certificate else None
         self.auth = _unchanged
         for scheme in ("http://", "https://"):
             self.mount(scheme, DeadlineAdapter(pool_connections=1, pool_maxsize=1))
@@ -59,6 +59,9 @@ class OneAttempt(requests.Session):
         except Exception as error:  # noqa: BLE001  # the exporter would hide it, log it, and try again
             self.outcome = network_failure(self._target, error)
         return _success()
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Of no answer: requests would read all of its body and parse where it leads, even if nobody follows it."""
 
     def _attempt(self, body: bytes) -> Outcome:
         response = super().request(
@@ -119,9 +122,9 @@ class HttpExporter:
         self._session = OneAttempt(target, response, version)
         self._exporter = exporter(
             endpoint=target.endpoint,
-            certificate_file=target.certificate,
-            client_key_file=target.client_key,
-            client_certificate_file=target.client_certificate,
+            certificate_file=target.tls.certificate,
+            client_key_file=target.tls.client_key,
+            client_certificate_file=target.tls.client_certificate,
             headers=dict(target.headers),
             timeout=10.0,  # for its own retries alone, of which there are none
             compression=Compression.Gzip if target.gzip else Compression.NoCompression,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable, Generic, Protocol, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, Protocol, Sequence, TypeVar
 
 from errorsink.model import ErrorRecord
 from errorsink.sinks import Item, Outcome, SinkConfig
@@ -44,14 +44,11 @@ class Signal(Protocol[T]):
         ...
 
 
-class Payload(Generic[T]):
-    """A T on its way; `handed` once a provider has it, so that it doesn't get it again with the rest of its batch."""
+class Payload(NamedTuple):
+    """A T on its way, and the id of its record."""
 
-    __slots__ = ("content", "handed")
-
-    def __init__(self, content: T) -> None:
-        self.content = content
-        self.handed = False
+    id: str
+    content: Any
 
 
 class OtelSink(Generic[T]):
@@ -65,6 +62,8 @@ class OtelSink(Generic[T]):
         self._signal = signal
         self._config = config
         self._version = _version()
+        self._handed: dict[str, str | None] = {}
+        """By id: the records of a batch that a provider has while the rest waits, and the type of what it raised."""
         self._pipeline: Pipeline[T] | None = None
         if application_provider(signal.name) is None:
             self._own()
@@ -76,15 +75,42 @@ class OtelSink(Generic[T]):
     def prepare(self, record: ErrorRecord) -> Item:
         """The record in the API's words, checked for what protobuf can't hold."""
         content, size = self._signal.item(record)
-        return Item(Payload(content), size)
+        return Item(Payload(record.id, content), size)
 
     def send(self, items: Sequence[Item], timeout: float) -> Outcome:
         """Hands the batch to the application's provider, if by now there is one; else posts it to the collector."""
-        payloads: list[Payload[T]] = [item.payload for item in items]
+        payloads: list[Payload] = [item.payload for item in items]
         provider = application_provider(self._signal.name)
         if provider is not None:
-            return _hand_over(self._signal.hand_over(provider, self._version), payloads, timeout)
+            return self._hand_over(provider, payloads, time.monotonic() + timeout)
         return self._own().send([payload.content for payload in payloads], timeout)
+
+    def _hand_over(self, provider: Any, payloads: Sequence[Payload], ends: float) -> Outcome:
+        """Each record to the provider, whose processors may take their time, or raise.
+
+        What there was no time for is tried again, with its batch or in another one: what the provider has by then is
+        known by the records' ids, and isn't handed to it twice.
+        """
+        emit = self._signal.hand_over(provider, self._version)
+        for identity, content in payloads:
+            if identity in self._handed:
+                continue
+            if time.monotonic() >= ends:
+                while len(self._handed) > MAX_RECORDS:  # of batches that were given up meanwhile
+                    del self._handed[next(iter(self._handed))]
+                return Outcome.retry("provider-slow", "the application's OpenTelemetry processors take too long")
+            self._handed[identity] = None
+            try:
+                emit(content)
+            except Exception as error:  # noqa: BLE001  # a processor of the application's; the next record may pass
+                self._handed[identity] = type(error).__name__
+        failed = [raised for payload in payloads if (raised := self._handed.pop(payload.id)) is not None]
+        if not failed:
+            return Outcome.delivered()
+        detail = f"the application's OpenTelemetry provider raised {failed[0]}"
+        if len(failed) == len(payloads):
+            return Outcome.rejected("provider-error", detail)
+        return Outcome.delivered(refused=len(failed), reason="provider-error", detail=detail)
 
     def close(self) -> None:
         """Closes the connection to the collector; a provider is the application's."""
@@ -106,25 +132,3 @@ class OtelSink(Generic[T]):
 def _version() -> str:
     """errorsink's version. It is loaded, or nobody would call us; to read its metadata costs 30 ms at exit."""
     return str(getattr(sys.modules.get("errorsink"), "__version__", "unknown"))
-
-
-def _hand_over(emit: Callable[[T], None], payloads: Sequence[Payload[T]], timeout: float) -> Outcome:
-    """Each record to the provider, whose processors may take their time, or raise."""
-    ends = time.monotonic() + timeout
-    failed: list[Exception] = []
-    for payload in payloads:
-        if payload.handed:
-            continue
-        if time.monotonic() >= ends:
-            return Outcome.retry("provider-slow", "the application's OpenTelemetry processors take too long", after=0.0)
-        payload.handed = True
-        try:
-            emit(payload.content)
-        except Exception as error:  # noqa: BLE001  # a processor of the application's; the next record may pass
-            failed.append(error)
-    if not failed:
-        return Outcome.delivered()
-    detail = f"the application's OpenTelemetry provider raised {type(failed[0]).__name__}"
-    if len(failed) == len(payloads):
-        return Outcome.rejected("provider-error", detail)
-    return Outcome.delivered(refused=len(failed), reason="provider-error", detail=detail)

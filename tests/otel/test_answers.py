@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from email.utils import formatdate
 
 import pytest
@@ -34,7 +35,14 @@ def test_retry_after(value: str | None, seconds: float | None) -> None:
     assert retry_after(value) == seconds
 
 
-def test_retry_after_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A date ahead is the seconds until then."""
+@pytest.mark.parametrize("zone", [" GMT", " -0000", ""])
+def test_retry_after_date(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A date ahead is the seconds until then; it is in GMT, whatever zone this machine is in."""
     monkeypatch.setattr("errorsink_otel._answers.time.time", lambda: 1_000_000.0)
-    assert retry_after(formatdate(1_000_030, usegmt=True)) == 30.0
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert retry_after(formatdate(1_000_030, usegmt=True).replace(" GMT", zone)) == 30.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()

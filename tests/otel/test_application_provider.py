@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import pytest
 from opentelemetry.sdk._logs import LoggerProvider
@@ -161,19 +161,44 @@ def test_processor_that_always_raises(providers: Providers, make_sink: MakeSink)
     assert send(make_sink("traces", {}), record(id="a"), record(id="b")).status == "rejected"
 
 
-def test_slow_provider(providers: Providers, make_sink: MakeSink, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the deadline the rest of a batch is left for the next try, and what was handed over isn't handed again."""
-    fault = Fault()
-    providers.set_tracer_provider(fault)
+Slowly = Callable[[Sink, Sequence[Item]], Outcome]
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> Slowly:
+    """Sends a batch with time for its first record alone."""
+
+    def send(sink: Sink, items: Sequence[Item]) -> Outcome:
+        clock = iter([0.0, 0.5, 2.0])
+        with monkeypatch.context() as slow:
+            slow.setattr("errorsink_otel._sink.time.monotonic", lambda: next(clock))
+            return sink.send(items, 1.0)
+
+    return send
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_slow_provider(anew: bool, slowly: Slowly, providers: Providers, make_sink: MakeSink) -> None:
+    """At the deadline the rest of a batch is left for later; what was handed over isn't handed again, not even where
+    the batch went back into the queue meanwhile and was prepared anew."""
+    seen = Fault()
+    providers.set_tracer_provider(seen)
     sink = make_sink("traces", {})
-    items: list[Item] = [sink.prepare(record(id=name)) for name in "abc"]
-    clock = iter([0.0, 0.5, 2.0])
-    with monkeypatch.context() as slow:
-        slow.setattr("errorsink_otel._sink.time.monotonic", lambda: next(clock))
-        assert sink.send(items, 1.0).status == "retry"
-    assert fault.seen == ["a"]
-    assert sink.send(items, 30.0) == Outcome.delivered()
-    assert fault.seen == ["a", "b", "c"]
+    items = [sink.prepare(record(id=name)) for name in "abc"]
+    assert slowly(sink, items).status == "retry"
+    assert seen.seen == ["a"]
+    again = [sink.prepare(record(id=name)) for name in "abcd"] if anew else items
+    assert sink.send(again, 30.0) == Outcome.delivered()
+    assert seen.seen == list("abcd" if anew else "abc")
+
+
+def test_fault_before_the_deadline(slowly: Slowly, providers: Providers, make_sink: MakeSink) -> None:
+    """A record that the provider refused in the first try counts as refused when the rest is through."""
+    providers.set_tracer_provider(Fault("a"))
+    sink = make_sink("traces", {})
+    items = [sink.prepare(record(id=name)) for name in "abc"]
+    assert slowly(sink, items).status == "retry"
+    assert (sink.send(items, 30.0).refused, sink.send(items, 30.0).refused) == (1, 1)
 
 
 def test_close_leaves_the_provider_alone(providers: Providers, make_sink: MakeSink) -> None:

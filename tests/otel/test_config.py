@@ -132,11 +132,20 @@ def test_query_is_not_shown() -> None:
         ("a=\u4e2d", {}),
         ("a=\x01", {}),
         ("a=caf%C3%A9", {"a": "caf\u00e9"}),
+        ("Content-Length=5,transfer-encoding=chunked,Content-Encoding=br,a=1", {"a": "1"}),
     ],
 )
 def test_headers(text: str | None, expected: dict[str, str]) -> None:
     """Pairs are trimmed and decoded once; one that can't be a header costs no other."""
     assert parse_headers(text, nothing) == expected
+
+
+def test_grpc_headers_are_text() -> None:
+    """Binary metadata would have to be bytes, which a variable can't hold; HTTP knows no difference."""
+    said: list[str] = []
+    assert parse_headers("key-bin=1,a=1", said.append, grpc=True) == {"a": "1"}
+    assert said == ["OTEL_EXPORTER_OTLP_HEADERS: 'key-bin' can't be set; it is left out"]
+    assert parse_headers("key-bin=1", nothing) == {"key-bin": "1"}
 
 
 def test_grpc_headers_are_ascii() -> None:
@@ -187,7 +196,7 @@ def test_missing_file(kind: str, tmp_path: Path) -> None:
 def test_files_without_tls(tmp_path: Path) -> None:
     """They aren't looked at where there is no TLS."""
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://h", "OTEL_EXPORTER_OTLP_CERTIFICATE": str(tmp_path / "none.pem")}
-    assert resolve(config(env), "logs").certificate is None
+    assert resolve(config(env), "logs").tls == (None, None, None)
 
 
 def test_masked_text() -> None:

@@ -217,6 +217,21 @@ def test_redirect_is_not_followed(status: int, exchange: Any, http_peer: StartPe
     assert (len(peer.requests), len(other.requests)) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    "say",
+    [
+        answer(302, {"Location": "http://["}),
+        trickle(b"HTTP/1.1 302 Found\r\nLocation: http://h/\r\nContent-Length: 60000\r\n\r\n"),
+        reset(b"HTTP/1.1 302 Found\r\nLocation: http://h/\r\nContent-Length: 10\r\n\r\nabc"),
+    ],
+    ids=["impossible-location", "trickled-body", "reset-in-the-body"],
+)
+def test_redirect_that_nobody_could_follow(say: Say, exchange: Any) -> None:
+    """Its status decides: neither where it leads nor its body is needed to refuse it."""
+    outcome, _ = exchange(say, timeout=SOON)
+    assert (outcome.status, outcome.reason) == ("rejected", "http-302")
+
+
 def test_partial_success(exchange: Any, signal: str) -> None:
     """How many records the collector refused, and why, as far as it may be shown."""
     partial: Any = (

@@ -6,6 +6,7 @@ import shutil
 import ssl
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,11 +16,13 @@ import grpc
 import pytest
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
 
+from errorsink.errors import SinkUnavailable
 from errorsink.sinks import Outcome, Sink
 from tests.otel.conftest import MakeSink
 from tests.otel.samples import RECORD
 
 OPENSSL = shutil.which("openssl")
+DELIVERED = Outcome.delivered()
 pytestmark = pytest.mark.skipif(OPENSSL is None, reason="openssl, which makes the certificate, isn't installed")
 
 
@@ -51,11 +54,13 @@ class _QuietServer(HTTPServer):
         pass  # the client breaks the handshake off when it doesn't trust the certificate
 
 
-@pytest.fixture
-def https(certificate: tuple[Path, Path]) -> Iterator[str]:
-    """A collector behind https://."""
+@contextmanager
+def _https(pem: Path, key: Path, *, mutual: bool) -> Iterator[str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*certificate)
+    context.load_cert_chain(pem, key)
+    if mutual:
+        context.load_verify_locations(pem)
+        context.verify_mode = ssl.CERT_REQUIRED
     server = _QuietServer(("127.0.0.1", 0), _Taker)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -71,19 +76,46 @@ class _Logs(logs_service_pb2_grpc.LogsServiceServicer):
         return logs_service_pb2.ExportLogsServiceResponse()
 
 
-@pytest.fixture
-def grpcs(certificate: tuple[Path, Path]) -> Iterator[str]:
-    """A collector that speaks gRPC in TLS."""
-    pem, key = certificate
+@contextmanager
+def _grpcs(pem: Path, key: Path, *, mutual: bool) -> Iterator[str]:
     with ThreadPoolExecutor(2) as pool:
         server = grpc.server(pool)
         add: Any = logs_service_pb2_grpc.add_LogsServiceServicer_to_server
         add(_Logs(), server)
-        credentials = grpc.ssl_server_credentials([(key.read_bytes(), pem.read_bytes())])
+        pair, root = (key.read_bytes(), pem.read_bytes()), pem.read_bytes()
+        credentials = grpc.ssl_server_credentials([pair], root if mutual else None, mutual)
         port = server.add_secure_port("127.0.0.1:0", credentials)
         server.start()
         yield f"https://127.0.0.1:{port}"
         server.stop(None).wait()
+
+
+@pytest.fixture(params=["http/protobuf", "grpc"])
+def protocol(request: pytest.FixtureRequest) -> str:
+    """Each protocol."""
+    name: str = request.param
+    return name
+
+
+SERVERS = {"http/protobuf": _https, "grpc": _grpcs}
+
+
+@pytest.fixture
+def env(protocol: str, certificate: tuple[Path, Path]) -> Iterator[dict[str, str]]:
+    """What leads to a collector in TLS."""
+    with SERVERS[protocol](*certificate, mutual=False) as url:
+        yield {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol, "OTEL_EXPORTER_OTLP_ENDPOINT": url}
+
+
+@pytest.fixture
+def mutual_env(protocol: str, certificate: tuple[Path, Path]) -> Iterator[dict[str, str]]:
+    """The same, where the collector wants to know who its clients are; it is vouched for."""
+    with SERVERS[protocol](*certificate, mutual=True) as url:
+        yield {
+            "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": url,
+            "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate[0]),
+        }
 
 
 def send(sink: Sink) -> Outcome:
@@ -91,29 +123,72 @@ def send(sink: Sink) -> Outcome:
     return sink.send([sink.prepare(RECORD)], 10.0)
 
 
-@pytest.mark.parametrize(("server", "protocol"), [("https", "http/protobuf"), ("grpcs", "grpc")])
-def test_trusted(
-    server: str, protocol: str, certificate: tuple[Path, Path], make_sink: MakeSink, request: pytest.FixtureRequest
-) -> None:
+def test_trusted(env: dict[str, str], certificate: tuple[Path, Path], make_sink: MakeSink) -> None:
     """OTEL_EXPORTER_OTLP_CERTIFICATE vouches for the collector."""
-    env = {
-        "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": request.getfixturevalue(server),
-        "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate[0]),
-    }
-    assert send(make_sink("logs", env)) == Outcome.delivered()
+    assert send(make_sink("logs", {**env, "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate[0])})) == DELIVERED
+
+
+def test_not_trusted(env: dict[str, str], protocol: str, make_sink: MakeSink) -> None:
+    """A collector that nobody vouches for gets no record."""
+    outcome = send(make_sink("logs", env))
+    assert (outcome.status, outcome.reason) == ("retry", "grpc-unavailable" if protocol == "grpc" else "tls")
+
+
+def test_client_certificate(mutual_env: dict[str, str], certificate: tuple[Path, Path], make_sink: MakeSink) -> None:
+    """A certificate and its key open the collector that asks for them."""
+    pem, key = map(str, certificate)
+    own = {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": pem, "OTEL_EXPORTER_OTLP_CLIENT_KEY": key}
+    assert send(make_sink("logs", {**mutual_env, **own})) == DELIVERED
+
+
+def test_client_certificate_with_its_key(
+    mutual_env: dict[str, str], certificate: tuple[Path, Path], make_sink: MakeSink, tmp_path: Path
+) -> None:
+    """Both may be in one file."""
+    both = tmp_path / "both.pem"
+    both.write_bytes(b"".join(path.read_bytes() for path in certificate))
+    own = {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": str(both)}
+    assert send(make_sink("logs", {**mutual_env, **own})) == DELIVERED
+
+
+def test_no_client_certificate(mutual_env: dict[str, str], make_sink: MakeSink) -> None:
+    """Without one nothing is delivered."""
+    assert send(make_sink("logs", mutual_env)).status == "retry"
+
+
+@pytest.fixture(scope="module")
+def encrypted(certificate: tuple[Path, Path]) -> Path:
+    """The key, behind a password."""
+    path = certificate[1].with_name("encrypted.pem")
+    command = [str(OPENSSL), "ec", "-in", str(certificate[1]), "-out", str(path), "-aes256", "-passout", "pass:word"]
+    subprocess.run(command, check=True, capture_output=True)
+    return path
 
 
 @pytest.mark.parametrize(
-    ("server", "protocol", "reason"), [("https", "http/protobuf", "tls"), ("grpcs", "grpc", "grpc-unavailable")]
+    ("files", "told"),
+    [
+        ({"CERTIFICATE": "junk"}, "CERTIFICATE"),
+        ({"CLIENT_CERTIFICATE": "cert"}, "CLIENT_CERTIFICATE"),
+        ({"CLIENT_KEY": "key"}, "CLIENT_KEY"),
+        ({"CLIENT_CERTIFICATE": "cert", "CLIENT_KEY": "junk"}, "CLIENT_CERTIFICATE"),
+        ({"CLIENT_CERTIFICATE": "junk", "CLIENT_KEY": "key"}, "CLIENT_CERTIFICATE"),
+        ({"CLIENT_CERTIFICATE": "cert", "CLIENT_KEY": "none"}, "CLIENT_KEY"),
+        ({"CLIENT_CERTIFICATE": "cert", "CLIENT_KEY": "encrypted"}, "CLIENT_CERTIFICATE"),
+    ],
 )
-def test_not_trusted(
-    server: str, protocol: str, reason: str, make_sink: MakeSink, request: pytest.FixtureRequest
+def test_files_that_cannot_be_used(
+    files: dict[str, str],
+    told: str,
+    protocol: str,
+    certificate: tuple[Path, Path],
+    encrypted: Path,
+    make_sink: MakeSink,
 ) -> None:
-    """A collector that nobody vouches for gets no record."""
-    env = {
-        "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": request.getfixturevalue(server),
-    }
-    outcome = send(make_sink("logs", env))
-    assert (outcome.status, outcome.reason) == ("retry", reason)
+    """They turn the sink off with the name of the variable; gRPC's library would end the process over some of them."""
+    folder = encrypted.parent
+    (folder / "junk.pem").write_text("junk")
+    named = {f"OTEL_EXPORTER_OTLP_{kind}": str(folder / f"{file}.pem") for kind, file in files.items()}
+    env = {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol, "OTEL_EXPORTER_OTLP_ENDPOINT": "https://127.0.0.1:1", **named}
+    with pytest.raises(SinkUnavailable, match=rf"^OTEL_EXPORTER_OTLP_{told}\b"):
+        make_sink("logs", env)
