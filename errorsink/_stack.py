@@ -18,6 +18,9 @@ CUT = "…[cut]"
 LAST_LINES = MAX_STACK * 3 // 4
 """Code points that message and notes may take of a stack that is too long, so that frames remain beside them."""
 
+MAX_SOURCE = 6_000
+"""Code points of a SyntaxError's source line, so that its message follows."""
+
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 _CYCLE = "[the exception before the following one stands further down: a cycle]\n"
@@ -158,7 +161,7 @@ class StackWriter:
         if facts.text is not None:
             source = facts.text.rstrip("\n")
             shown = source.lstrip(" \n\f")
-            cleaned = self._clean(shown)
+            cleaned = cut(self._clean(shown), MAX_SOURCE)
             rows.append(f"    {cleaned}\n")
             if facts.offset is not None and cleaned == shown:
                 rows.append(_caret(facts, facts.offset, source, shown))
