@@ -28,6 +28,7 @@ class _Command(NamedTuple):
 _COMMANDS: Mapping[str, _Command] = {
     "demo": _Command("errorsink.cli.demo", "watch a program fail, and its errors arrive", "otel"),
     "listen": _Command("errorsink.cli.listen", "a local OTLP collector that prints each error as it arrives", "otel"),
+    "doctor": _Command("errorsink.cli.doctor", "why does nothing arrive?"),
     "settings": _Command("errorsink.cli.settings", "every setting, its value in force, and where it comes from"),
     "redact": _Command("errorsink.cli.redact", "show what redaction makes of a text"),
     "datadog": _Command("errorsink.cli.datadog", "check the Datadog key, and that errors arrive"),

@@ -46,16 +46,17 @@ def run(args: argparse.Namespace) -> int:
             print(f"{paint(line, 'bold')}  ({source})" if is_set else paint(line, "dim"))
     for problem in problems:
         print(escape(redact(problem)), file=sys.stderr)
-    for name in _strangers(env):
-        print(escape(f"{name} {_no_setting(name)}"), file=sys.stderr)
+    for stranger in strangers(env):
+        print(escape(stranger), file=sys.stderr)
     return 1 if problems else 0
 
 
-def _strangers(env: Mapping[str, str]) -> list[str]:
-    """Variables that look like settings and are none, nor the switch of an installed sink."""
+def strangers(env: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable that looks like a setting and is none, nor the switch of an installed sink."""
     known = {row.env for row in TABLE.values()}
     known |= {f"ERRORSINK_{entry.name.upper()}" for entry in entry_points(group=ENTRY_POINT_GROUP)}
-    return sorted(name for name in env if name.startswith("ERRORSINK_") and name not in known)
+    unknown = sorted(name for name in env if name.startswith("ERRORSINK_") and name not in known)
+    return [f"{name} {_no_setting(name)}" for name in unknown]
 
 
 def _no_setting(name: str) -> str:

@@ -11,6 +11,7 @@ REFERENCE = ROOT / "docs" / "reference"
 COMMANDS = {
     ("demo",): "command-line.md",
     ("listen",): "listen.md",
+    ("doctor",): "command-line.md",
     ("settings",): "command-line.md",
     ("redact",): "command-line.md",
     ("datadog", "check"): "command-line.md",
