@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable
+from typing import Any
 
-from errorsink import _capture, _classify
+from errorsink import _capture, _classify, _selflog
 from errorsink._api import report_error
 
 __all__ = ["Switch", "report_uncaught"]
@@ -21,15 +21,16 @@ class Switch:
 
 
 def report_uncaught(error: object, traceback: TracebackType | None, **attributes: Any) -> None:
-    """Reports an error as uncaught, unless it is control flow or was reported as uncaught before."""
-    if not issubclass(type(error), BaseException):
-        return
-    exception: BaseException = error  # type: ignore[assignment]
-    if _classify.facts_of(type(exception)).control_flow:
-        return
-    if _capture.reported_as(exception) not in (None, "handled"):
-        return
-    report_error((type(exception), exception, traceback), handling="uncaught_exception", attributes=attributes or None)
+    """Reports an error as uncaught, unless it is control flow or was reported as uncaught before. It raises nothing."""
+    try:
+        if issubclass(type(error), BaseException):
+            _report(error, traceback, attributes)  # type: ignore[arg-type]
+    except Exception as fault:  # noqa: BLE001 - the border: Python would print this instead of the error itself
+        _selflog.contain("a hook", fault)
 
 
-Hook = Callable[..., Any]
+def _report(error: BaseException, traceback: TracebackType | None, attributes: dict[str, Any]) -> None:
+    if _classify.facts_of(type(error)).control_flow:
+        return
+    if _capture.reported_as(error) in (None, "handled"):
+        report_error((type(error), error, traceback), handling="uncaught_exception", attributes=attributes or None)

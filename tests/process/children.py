@@ -107,16 +107,21 @@ class Program:
         return process
 
     def run(
-        self, code: str, *arguments: str, environ: Mapping[str, str] | None = None, options: tuple[str, ...] = ()
+        self,
+        code: str,
+        *arguments: str,
+        environ: Mapping[str, str] | None = None,
+        options: tuple[str, ...] = (),
+        limit: float | None = None,
     ) -> Child:
         """Runs the program until it, and all that it has started, has ended."""
         process = self.start(code, *arguments, environ=environ, options=options)
-        return self.ended(process)
+        return self.ended(process, limit)
 
-    def ended(self, process: subprocess.Popen[str]) -> Child:
-        """Waits for the end of a process and of all its children; AssertionError where they don't end."""
+    def ended(self, process: subprocess.Popen[str], limit: float | None = None) -> Child:
+        """Waits for the end of a process and of all its children; AssertionError where they don't end in time."""
         try:
-            out, err = process.communicate(timeout=LIMIT)
+            out, err = process.communicate(timeout=limit or LIMIT)
         except subprocess.TimeoutExpired:
             out, err = self._stacks(process)
             raise AssertionError(f"a child hangs\n{out}\n{err}") from None

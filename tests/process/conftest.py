@@ -10,6 +10,8 @@ import pytest
 
 from tests.process.children import Program
 
+LONG_RUNS = os.environ.get("LONG_RUNS", "") not in ("", "0")
+"""True where the tests shall run at full length; see CONTRIBUTING.md, "Long runs"."""
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
