@@ -143,16 +143,23 @@ def check(texts: tuple[str, ...], attributes: Mapping[str, AttributeValue]) -> i
     Raises:
         ValueError, TypeError: it can't. One such record would otherwise cost its whole batch.
     """
-    size = _OVERHEAD + sum(len(text.encode()) for text in texts)
+    size = _OVERHEAD + sum(map(_bytes, texts))
     for key, value in attributes.items():
-        size += len(key.encode()) + 8
-        size += sum(map(_size, value)) if isinstance(value, (list, tuple)) else _size(value)
+        size += _bytes(key) + 8
+        if type(value) is str:  # nearly all are
+            size += _bytes(value) + 4
+        else:
+            size += sum(map(_size, value)) if isinstance(value, (list, tuple)) else _size(value)
     return size
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _size(value: object) -> int:
     if isinstance(value, str):
-        return len(value.encode()) + 4
+        return _bytes(value) + 4
     if isinstance(value, int):
         if not _MIN_INT <= value <= _MAX_INT:
             raise ValueError("an attribute's integer needs more than 64 bits")

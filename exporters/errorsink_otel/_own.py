@@ -35,6 +35,20 @@ class Wire(Generic[T]):
     grpc_stub: Callable[[], Callable[..., Any]]
 
 
+class _Resource(Resource):
+    """A resource that is hashed once: the official encoders look it up for each record, and its hash is its JSON's."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(resource.attributes, resource.schema_url)
+        self._hash = super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other)
+
+
 class Exporter(Protocol):
     """A transport."""
 
@@ -50,7 +64,7 @@ class Pipeline(Generic[T]):
         self._target = resolve(config, signal)
         self._scope = InstrumentationScope("errorsink", version)
         with quiet():
-            self._resource = Resource.create(resource_attributes(config))
+            self._resource = _Resource(Resource.create(resource_attributes(config)))
             self._exporter = self._transport(wire, version)
 
     def _transport(self, wire: Wire[T], version: str) -> Exporter:

@@ -19,6 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.sdk.resources import Resource
 
 from errorsink.sinks import Outcome, Sink
 from tests.collectors.received import logs_of, spans_of
@@ -142,6 +143,15 @@ def test_configured_resource_wins_over_the_environment(
     send(make_sink("logs", {"OTEL_EXPORTER_OTLP_ENDPOINT": peer.url}, otel_service_name="configured"))
     (log,) = logs_of(ExportLogsServiceRequest.FromString(peer.requests[0].body))
     assert log.resource["service.name"] == "configured"
+
+
+def test_resource_is_hashed_once(exchange: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's hash of a resource is that of its JSON, and its encoders ask for it with each record."""
+    hashed: list[Resource] = []
+    compute = Resource.__hash__
+    monkeypatch.setattr(Resource, "__hash__", lambda self: hashed.append(self) or compute(self))
+    assert exchange(OK, count=50)[0] == Outcome.delivered()
+    assert len(hashed) <= 1
 
 
 def test_bad_resource_attributes(http_peer: StartPeer, make_sink: MakeSink) -> None:
