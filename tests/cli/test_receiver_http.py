@@ -19,6 +19,7 @@ from errorsink.cli.receiver import Inbox, Received, Receiver
 from errorsink.cli.receiver import _body as body_module
 from tests.cli.conftest import Running
 from tests.cli.otlp import JSON, LOG, PROTOBUF, REAL_SPAN, log_request, post, span_request
+from tests.collectors.contract import wait_until
 
 
 def test_a_log_arrives_field_by_field(running: Running) -> None:
@@ -215,7 +216,13 @@ def test_what_the_callback_raises_is_answered_with_500(capfd: pytest.CaptureFixt
     with Receiver(fail_once, grpc_port=None) as receiver:
         body = log_request(LOG).SerializeToString()
         assert [post(receiver, body).status for _ in range(2)] == [500, 200]
-    assert "RuntimeError: callback" in capfd.readouterr().err
+    shown: list[str] = []
+
+    def tells_of_it() -> bool:  # after the answer, by the thread that has given it
+        shown.append(capfd.readouterr().err)
+        return "RuntimeError: callback" in "".join(shown)
+
+    assert wait_until(tells_of_it, 30)
 
 
 def test_a_client_that_asks_first_is_told_to_go_on(running: Running) -> None:
