@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import atexit
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Mapping, NamedTuple
@@ -269,7 +268,10 @@ def _at_exit() -> None:
     _exit.begun[:] = [True]
     pipeline = _running.get(_KEY)
     if pipeline is not None:
-        pipeline.drain_at_exit()
+        try:
+            pipeline.drain_at_exit()
+        except Exception as fault:  # noqa: BLE001 - the border
+            _selflog.contain("the exit", fault)
 
 
 def _before_fork() -> None:
@@ -297,6 +299,6 @@ def _after_fork_in_child() -> None:
     _capture.renew_identity()
 
 
-atexit.register(_at_exit)
+_exit.at_exit(_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -378,6 +378,12 @@ class Delivery:
     # ------------------------------------------------------------------------------------ flush, shutdown and stats
 
     @property
+    def unstored(self) -> int:
+        """How many records end with the process, since only its memory has them."""
+        with self._changed:
+            return sum(1 for entry in (*self._sending, *self._queue) if not entry.stored)
+
+    @property
     def lost(self) -> int:
         """How many reports were dropped so far."""
         return sum(self.ledger.dropped.values())

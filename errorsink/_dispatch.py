@@ -6,7 +6,7 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from errorsink import _native, _selflog
+from errorsink import _exit, _native, _selflog
 from errorsink._capture import Snapshot
 from errorsink._delivery import Delivery, Policy
 from errorsink._discovery import Candidate, candidates
@@ -129,6 +129,7 @@ class Dispatcher:
             if sink is not None:
                 delivery = Delivery(sink, self._policy, random=self._random.random, store=self._spool)
                 self.deliveries.append(delivery)
+                _exit.come_first()
                 if self._threaded:
                     self._start(delivery)
         self._candidates = [candidate for candidate in self._candidates if candidate.undecided]
@@ -179,10 +180,6 @@ class Dispatcher:
             for delivery in self.deliveries:
                 delivery.lose(taken.reports, "render")
             return None
-
-    def keep_now(self, snapshot: Snapshot) -> None:
-        """Renders one report at once and offers it: with a spool it is on disk when this returns."""
-        self.dispatch([Taken(snapshot, 1, None)])
 
     # ------------------------------------------------------------------------------------ flush, shutdown and stats
 

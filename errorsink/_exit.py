@@ -6,16 +6,37 @@ when that has begun already.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
 from types import FrameType
 from typing import Any, Callable
 
-__all__ = ["begun", "drain_when_child_ends"]
+__all__ = ["at_exit", "begun", "come_first", "drain_when_child_ends"]
 
 _FORKERS = ("multiprocessing", "billiard", "multiprocess")
 """multiprocessing and its twins: Celery's, and the one with dill."""
+
+
+_at_exit: list[Callable[[], object]] = []
+
+
+def at_exit(callback: Callable[[], object]) -> None:
+    """Calls it when the process ends."""
+    _at_exit.append(callback)
+    atexit.register(callback)
+
+
+def come_first() -> None:
+    """Registers the callbacks once more, so that they run before all that were registered meanwhile.
+
+    Exit callbacks run last first. A provider of the application that was set up after `import errorsink` would be
+    shut down before it is handed the last reports. The earlier registration stays: where the exit has begun, a new
+    one isn't called any more, and a second call finds nothing left to do.
+    """
+    for callback in _at_exit:
+        atexit.register(callback)
 
 
 def _imported_too_late() -> bool:

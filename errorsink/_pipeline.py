@@ -80,6 +80,7 @@ class Pipeline:
             self._wait_until_durable()
             return
         self._starts += 1
+        _exit.come_first()
         self._threaded = True
         if not self._start_thread():
             self._threaded = False
@@ -298,6 +299,18 @@ class Pipeline:
         if self._end_threads(deadline) and self._inbox.pending:
             self._deliver_at_exit()
         self._exit_left = max(min(self._exit_left, deadline - monotonic()), 0)
+        self._tell_what_is_left()
+
+    def _tell_what_is_left(self) -> None:
+        """What ends with the process is told, unless a failure that says why was told before."""
+        left = self._inbox.pending + self._inbox.in_hand
+        if self._dispatcher is not None:
+            deliveries = self._dispatcher.deliveries
+            left = left + max(delivery.unstored for delivery in deliveries) if deliveries else 0
+        if left and not _selflog.has_said("retry:"):
+            limit = f"{self.settings.shutdown_timeout:g} s (ERRORSINK_SHUTDOWN_TIMEOUT)"
+            remedy = "" if self.settings.spool_dir else "; with ERRORSINK_SPOOL_DIR the next process would send them"
+            _selflog.say("exit", f"the process ends with {left:,} reports not delivered within {limit}{remedy}")
 
     def _deliver_at_exit(self) -> None:
         """A flush within what the exit may still wait: one limit for all deliveries together, however late they are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import islice
-from typing import Iterable
+from typing import Iterable, Iterator
 
 from errorsink.model import ErrorRecord
 
@@ -51,6 +51,9 @@ class RecordQueue:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
 
     @property
     def oldest(self) -> Entry | None:

@@ -46,6 +46,11 @@ def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
     return True
 
 
+def has_said(beginning: str) -> bool:
+    """True when a kind that begins so was told of since the last configuration."""
+    return any(kind.startswith(beginning) for kind in list(_said))
+
+
 def debug(text: str) -> None:
     """Prints a step of the SDK's own work where `ERRORSINK_DEBUG` asks for it."""
     if verbose:

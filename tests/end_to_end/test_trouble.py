@@ -99,3 +99,37 @@ def test_a_sink_without_what_it_needs_is_off_and_says_what_to_do(
     assert (ended.status, ended.out) == (0, "went on\n")
     assert len(ended.diagnostics) == 1, ended.err
     assert all(name in ended.diagnostics[0] for name in names), ended.err
+
+
+def test_what_ends_with_the_process_is_told() -> None:
+    """There was no time to deliver: one sentence says how many reports are lost, and what would keep them."""
+    ended = run(
+        "import errorsink\nfor number in range(3): errorsink.report_error(ValueError(number))",
+        OTEL_EXPORTER_OTLP_ENDPOINT=DEAD,
+        ERRORSINK_SHUTDOWN_TIMEOUT="0",
+    )
+    assert ended.status == 0
+    assert ended.diagnostics == [
+        "errorsink: the process ends with 3 reports not delivered within 0 s (ERRORSINK_SHUTDOWN_TIMEOUT); "
+        "with ERRORSINK_SPOOL_DIR the next process would send them"
+    ]
+
+
+def test_a_provider_that_was_set_up_later_still_gets_the_last_reports() -> None:
+    """Exit callbacks run last first: ours comes before the one that shuts the provider down."""
+    code = """
+        import errorsink
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+        class Printer(SpanExporter):
+            def export(self, spans):
+                print(*(span.name for span in spans))
+                return SpanExportResult.SUCCESS
+        provider = TracerProvider()
+        provider.add_span_processor(BatchSpanProcessor(Printer()))
+        trace.set_tracer_provider(provider)
+        errorsink.report_error(ValueError("the last"))
+    """
+    ended = run(code, ERRORSINK_SHUTDOWN_TIMEOUT="20")
+    assert (ended.out, ended.err) == ("report_error\n", "")
