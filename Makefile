@@ -12,9 +12,10 @@ BIN     = $(VENV)/bin
 # Processes that share the tests: one for each core, at most 4, since each starts collectors of its own.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 4 ? 4 : n)))
 
-# What is installed depends on pyproject.toml and on the interpreter: a new sum means a new .venv.
-STATE := $(shell { cat pyproject.toml; $(PYTHON) -c 'import sys; print(sys.base_prefix, sys.version)'; } 2>&1 | cksum | cut -d ' ' -f 1)
-MADE   = $(VENV)/.made-$(STATE)
+# Another interpreter means a new .venv; another pyproject.toml, that pip installs again what has changed.
+INTERPRETER := $(shell $(PYTHON) -c 'import sys; print(sys.base_prefix, sys.version)' 2>&1 | cksum | cut -d ' ' -f 1)
+STATE       := $(INTERPRETER)-$(shell cksum < pyproject.toml | cut -d ' ' -f 1)
+MADE         = $(VENV)/.made-$(INTERPRETER)
 
 .PHONY: help venv demo test lint types bench docs clean
 
@@ -60,8 +61,8 @@ types: $(foreach group,lint test,$(VENV)/.group-$(group)-$(STATE))
 bench: $(VENV)/.group-bench-$(STATE)
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.group-docs-$(STATE)
-	$(BIN)/python -m errorsink settings --markdown > docs/reference/settings.md.new
+docs:
+	$(PYTHON) -m errorsink settings --markdown > docs/reference/settings.md.new
 	mv docs/reference/settings.md.new docs/reference/settings.md
 
 clean:
