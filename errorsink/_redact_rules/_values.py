@@ -143,7 +143,8 @@ _SENTENCE = re.compile(
     r"|not (?:match|allowed|found|set|provided|supported|a|an))\b",
     re.IGNORECASE,
 )
-_SHAPED = re.compile(r"(?=\S*[A-Za-z])(?=\S*[0-9])|\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z])|\S{20}", re.ASCII)
+_SHAPED = re.compile(r"(?=\S*[A-Za-z])(?=\S*[0-9])|\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z])", re.ASCII)
+_LONG = 20
 _ALGORITHM = re.compile(
     r"(?:sha|md|utf|rs|hs|es|ps|base|aes|rsa|ed|v|line|col|python|py|http|oauth)-?[0-9./]{1,8}\Z", re.IGNORECASE
 )
@@ -196,7 +197,10 @@ def is_annotation(text: str, position: int) -> bool:
 
 def is_shaped(value: str, shortest: int = 6) -> bool:
     """Whether it looks more like a secret than like a word: letters and digits, capitals inside, or length."""
-    return len(value) >= shortest and _SHAPED.match(value) is not None and _ALGORITHM.match(value) is None
+    head = value[:_LONG]
+    if len(head) == _LONG and not any(map(str.isspace, head)):
+        return True
+    return len(value) >= shortest and _SHAPED.match(head) is not None and _ALGORITHM.match(value) is None
 
 
 def reads_on(text: str, value: Value) -> bool:
