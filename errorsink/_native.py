@@ -12,7 +12,7 @@ import time
 from collections import deque
 from typing import Any, Callable
 
-__all__ = ["Condition", "Mutex", "Thread", "allocate_lock"]
+__all__ = ["Condition", "Mutex", "Thread", "allocate_lock", "in_own_thread"]
 
 _BUILTIN: Any = type(len)
 _POLL = 0.005
@@ -38,9 +38,14 @@ _own: set[int] = set()
 """The running threads that were started here."""
 
 
+def in_own_thread() -> bool:
+    """True in a thread that was started here, to its last line: it must not wait for itself."""
+    return _get_ident() in _own
+
+
 def _is_green() -> bool:
     """True where the caller may be a green thread, whose neighbours would stand still if it blocked."""
-    return type(_thread.start_new_thread) is not _BUILTIN and _get_ident() not in _own
+    return type(_thread.start_new_thread) is not _BUILTIN and not in_own_thread()
 
 
 def _acquire(lock: Any, timeout: float | None) -> bool:
@@ -127,8 +132,8 @@ class Thread:
             try:
                 run()
             finally:
-                _own.discard(thread)
                 self._running.release()
+                _own.discard(thread)
 
         _start_new_thread(life, ())
 

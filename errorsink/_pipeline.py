@@ -189,7 +189,7 @@ class Pipeline:
         """Waits until all that was recorded before is delivered, filtered or rejected; False at the deadline."""
         if self._unstarted and not self._inbox.pending:
             return True
-        if _thread.get_ident() in _selflog.own_threads:
+        if _native.in_own_thread() or _thread.get_ident() in _selflog.own_threads:
             return False  # a finaliser on a thread of the SDK: that thread can't wait for itself
         if sys.is_finalizing() and not (self._idle and set(self._visitors) <= {_thread.get_ident()}):
             return False  # a thread that isn't run any more may have kept a lock
@@ -206,7 +206,7 @@ class Pipeline:
 
     def _wait_handed_on(self, deadline: float) -> bool:
         """Waits until the render thread has offered to the sinks what is in the inbox now."""
-        if _thread.get_ident() in _selflog.own_threads:
+        if _native.in_own_thread() or _thread.get_ident() in _selflog.own_threads:
             return False
         self._inbox.hurry()
         with self._progress:

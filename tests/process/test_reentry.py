@@ -30,7 +30,7 @@ TRACED = """
         if not frame.f_code.co_filename.startswith(FOLDER): return None
         call = (frame.f_code, threading.get_ident())
         budget[call] = budget.get(call, 0) + 1
-        return local if budget[call] < 30 else None
+        return local if budget[call] < 8 else None
 
     def local(frame, event, argument):
         where = (frame.f_code.co_filename, frame.f_lineno, threading.get_ident())
@@ -56,7 +56,7 @@ TRACED = """
     errorsink.configure(queue_size=8, batch_delay=0.0)
     sys.settrace(trace)
     outer = 0
-    for number in range(12):
+    for number in range(6):
         try: {}["key"]
         except KeyError as error: errorsink.report_error(error, attributes={"n": number, "list": [1, "two"]})
         outer += 1
