@@ -7,7 +7,7 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING, Mapping, NamedTuple
 
-from errorsink import _capture, _exit, _gates, _ring, _selflog, _settings
+from errorsink import _capture, _exit, _fork, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
 from errorsink._ledger import Account
 from errorsink._normalize import in_user_code
@@ -275,7 +275,9 @@ def _at_exit() -> None:
 
 
 def _before_fork() -> None:
+    absent = _fork.absent()
     _held[_thread.get_ident()] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
+    _fork.catch_up(absent)
 
 
 def _after_fork_in_parent() -> None:

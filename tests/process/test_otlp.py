@@ -1,0 +1,111 @@
+"""Real OTLP clients in processes that fork: no hang, and each report arrives once."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import pytest
+
+from errorsink.cli.receiver import Inbox, Receiver
+from tests.process.children import LIMIT, Program
+from tests.process.conftest import needs_fork
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    """What has arrived."""
+    return Inbox()
+
+
+@pytest.fixture
+def receiver(inbox: Inbox) -> Iterator[Receiver]:
+    """A collector for both protocols."""
+    with Receiver(inbox) as receiver:
+        yield receiver
+
+
+def environ(receiver: Receiver, protocol: str) -> dict[str, str]:
+    """Logs to that receiver."""
+    endpoint = receiver.grpc_endpoint if protocol == "grpc" else f"{receiver.http_endpoint}/v1/logs"
+    return {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": protocol}
+
+
+def bodies(inbox: Inbox, count: int) -> list[str]:
+    """The messages that arrived, sorted, once there are so many."""
+    assert inbox.wait_until(lambda inbox: len(inbox.logs) >= count, LIMIT), [log.body for log in inbox.logs]
+    return sorted(str(log.body) for log in inbox.logs)
+
+
+PROTOCOLS = ["http/protobuf", "grpc"]
+
+
+@needs_fork
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("before", ["", "errorsink.flush(20)"], ids=["at once", "after a flush"])
+def test_children_of_a_parent_that_exports(
+    program: Program, receiver: Receiver, inbox: Inbox, protocol: str, before: str
+) -> None:
+    """A parent that has exported, or is about to, forks three children: each exports over a connection of its own."""
+    program.run(
+        f"""
+        import errorsink, os
+        errorsink.report_error(ValueError("parent"))
+        {before}
+        children = []
+        for number in range(3):
+            child = os.fork()
+            if not child:
+                errorsink.report_error(ValueError(f"child {{number}}"))
+                os._exit(0 if errorsink.flush(20) else 1)
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+        errorsink.report_error(ValueError("parent again"))
+        """,
+        environ=environ(receiver, protocol),
+    ).well()
+    assert bodies(inbox, 5) == ["child 0", "child 1", "child 2", "parent", "parent again"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_first_report_at_exit(program: Program, receiver: Receiver, inbox: Inbox, protocol: str) -> None:
+    """A first report that is made by an exit callback, where no thread can be started any more, is exported."""
+    program.run(
+        """
+        import atexit, errorsink
+        atexit.register(lambda: errorsink.report_error(ValueError("late")))
+        """,
+        environ=environ(receiver, protocol),
+    ).well()
+    assert bodies(inbox, 1) == ["late"]
+
+
+@needs_fork
+def test_fork_storm_over_http(program: Program, receiver: Receiver, inbox: Inbox) -> None:
+    """Forks while four threads report and the parent exports: no child hangs, each child's report arrives once."""
+    program.run(
+        """
+        import errorsink, os, signal, threading, time
+        stop = False
+        def spin():
+            while not stop:
+                errorsink.report_error(KeyError("parent"))
+                time.sleep(0.002)
+        threads = [threading.Thread(target=spin) for _ in range(4)]
+        for thread in threads: thread.start()
+        bad = []
+        for number in range(10):
+            child = os.fork()
+            if not child:
+                signal.alarm(25)
+                errorsink.report_error(ValueError(f"child {number}"))
+                os._exit(0 if errorsink.flush(20) else 1)
+            status = os.waitpid(child, 0)[1]
+            if status: bad.append((number, status))
+        stop = True
+        for thread in threads: thread.join()
+        assert not bad, bad
+        """,
+        environ=environ(receiver, "http/protobuf"),
+    ).well()
+    assert inbox.wait_until(lambda inbox: sum("child" in str(log.body) for log in inbox.logs) >= 10, LIMIT)
+    assert len({log.attributes["errorsink.id"] for log in inbox.logs}) == len(inbox.logs)
