@@ -124,8 +124,10 @@ def gzipped(logs: Sequence[bytes]) -> bytes:
 
 def _checked(url: str) -> httpx.URL:
     try:
-        return httpx.URL(url)
-    except httpx.InvalidURL:
+        parsed = httpx.URL(url)
+        _ = parsed.host  # which is decoded only now, where it is an internationalized name
+        return parsed
+    except (httpx.InvalidURL, UnicodeError):
         raise SinkUnavailable(
             "ERRORSINK_DATADOG_URL: expected an http:// or https:// URL with a valid host; the Datadog sink is off"
         ) from None

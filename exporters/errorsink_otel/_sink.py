@@ -20,8 +20,8 @@ __all__ = ["OtelSink", "Payload", "Signal"]
 
 T = TypeVar("T")
 
-MAX_RECORDS = 2_048
-"""What the official batch processors hold at most."""
+MAX_RECORDS = 512
+"""What the official batch processors send at once. Their encoder, at some 100 µs a record, heeds no deadline."""
 MAX_BYTES = 3_500_000
 """A gRPC server takes 4 MiB of a message by default, and an item's size is an estimate."""
 
@@ -78,7 +78,10 @@ class OtelSink(Generic[T]):
         return Item(Payload(record.id, content), size)
 
     def send(self, items: Sequence[Item], timeout: float) -> Outcome:
-        """Hands the batch to the application's provider, if by now there is one; else posts it to the collector."""
+        """Hands the batch to the application's provider, if by now there is one; else posts it to the collector.
+
+        A single record's way through the provider's processors can't be cut short, nor can the encoding of the batch.
+        """
         payloads: list[Payload] = [item.payload for item in items]
         provider = application_provider(self._signal.name)
         if provider is not None:

@@ -65,6 +65,7 @@ def test_a_key_that_cannot_be_a_header(bad: str) -> None:
         ({"DD_SITE": "datadoghq.example"}, "DD_SITE"),
         ({"ERRORSINK_DATADOG_URL": f"http://u:{SECRET}@h:port"}, "ERRORSINK_DATADOG_URL"),
         ({"ERRORSINK_DATADOG_URL": "http://a..b\u2603.example/\ud800"}, "ERRORSINK_DATADOG_URL"),
+        ({"ERRORSINK_DATADOG_URL": "http://xn--.example"}, "ERRORSINK_DATADOG_URL"),
         ({"HTTPS_PROXY": f"ftp://u:{SECRET}@p"}, "HTTPS_PROXY"),
         ({"ALL_PROXY": f"socks5://u:{SECRET}@127.0.0.1:9"}, "SOCKS"),
     ],

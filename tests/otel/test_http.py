@@ -149,7 +149,12 @@ def test_resource_is_hashed_once(exchange: Any, monkeypatch: pytest.MonkeyPatch)
     """The SDK's hash of a resource is that of its JSON, and its encoders ask for it with each record."""
     hashed: list[Resource] = []
     compute = Resource.__hash__
-    monkeypatch.setattr(Resource, "__hash__", lambda self: hashed.append(self) or compute(self))
+
+    def watched(resource: Resource) -> int:
+        hashed.append(resource)
+        return compute(resource)
+
+    monkeypatch.setattr(Resource, "__hash__", watched)
     assert exchange(OK, count=50)[0] == Outcome.delivered()
     assert len(hashed) <= 1
 
