@@ -1,5 +1,9 @@
 """A report's attributes as plain values that every sink can carry."""
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 from itertools import islice

@@ -5,6 +5,10 @@ traceback, no exception and no local is kept. Special methods and properties of 
 by: facts are read through the slots of the built-in types.
 """
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import _thread
@@ -19,7 +23,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 from errorsink import _attributes, _classify, _context, _normalize, _values
 from errorsink._chain import Link, group_types, instance_facts, linked, stands_alone, traceback_of
 from errorsink._classify import ClassFacts
-from errorsink._trace import call_site, walk
+from errorsink._trace import running_frame, call_site, walk
 
 __all__ = ["CURRENT", "Link", "Snapshot", "renew_identity", "take"]
 
@@ -56,7 +60,9 @@ _new_link = _new_snapshot = tuple.__new__
 """A named tuple's own constructor takes four times as long."""
 _NOTHING_ELSE = tuple(Link._field_defaults.values())
 _thread_facts: Callable[[threading.Thread], Any] = next(
-    vars(cls)["__dict__"] for cls in threading.Thread.__mro__ if "__dict__" in vars(cls)  # gevent's is a subclass
+    vars(cls)["__dict__"]
+    for cls in threading.Thread.__mro__
+    if "__dict__" in vars(cls)  # gevent's is a subclass
 ).__get__
 _threads: Mapping[int, threading.Thread] = getattr(threading, "_active", {})
 """Thread names by id. `threading.current_thread()` takes a lock and registers a foreign thread for ever."""
@@ -115,7 +121,7 @@ def take(
         control_flow = kind.control_flow
         previous = _mark(facts, error, now, number, handling)
     else:
-        link = Link(UNKNOWN_TYPE, _values.text(error), call_site(sys._getframe(1)))
+        link = Link(UNKNOWN_TYPE, _values.text(error), call_site(running_frame(1)))
         code, control_flow = "UNKNOWN", False
     return _new_snapshot(
         Snapshot,
@@ -154,7 +160,7 @@ def _thread_name(thread: int) -> str:
 
 def bare(error: object, level: str, handling: str) -> Snapshot:
     """The least that can be said of a report whose capture failed: the class, and where it was reported."""
-    link = Link(_normalize.type_name(type(error)), "<capture failed>", call_site(sys._getframe(1)))
+    link = Link(_normalize.type_name(type(error)), "<capture failed>", call_site(running_frame(1)))
     number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
     handling = handling if type(handling) is str else "handled"
     return Snapshot(number, time_ns(), link, level if type(level) is str else "", handling, _thread.get_ident())
@@ -202,7 +208,7 @@ def _link(error: BaseException, kind: ClassFacts, facts: dict[str, Any], traceba
     """The exception and all that it shows: in the common case nothing behind it, no group, no notes."""
     places = walk(traceback if traceback is not None else traceback_of(error))
     if not places:
-        places = call_site(sys._getframe(1))
+        places = call_site(running_frame(1))
     if (
         stands_alone(error)
         and not kind.is_syntax_error

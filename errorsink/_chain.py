@@ -5,6 +5,10 @@ are passed by. Which of two links to the same exception is shown, and which is l
 which `traceback.TracebackException` decides it.
 """
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import builtins
@@ -125,7 +129,7 @@ class _Node:
 
     def link(self) -> Link:
         """The node and what belongs to it as a value."""
-        nodes = [self]
+        nodes: list[_Node] = [self]
         while nodes[-1].behind is not None:
             nodes.append(nodes[-1].behind)
         behind: Link | None = None
@@ -212,7 +216,7 @@ class _Walk:
         for member in members[:GROUP_WIDTH]:
             if self._left <= 0:
                 break
-            if issubclass(type(member), BaseException):
+            if issubclass(type(member), BaseException):  # pyright: ignore[reportUnnecessaryIsInstance] - a hostile group
                 node.children.append(self._node(member, walk(traceback_of(member)), None, node.level + 1))
         self._met.update(map(id, islice(members, GROUP_WIDTH, GROUP_LOOK)))
         node.facts = node.facts._replace(more_children=len(members) - len(node.children))

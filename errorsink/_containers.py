@@ -3,6 +3,10 @@
 No method of a subclass runs: `repr` of a large container can so be cut while it is written.
 """
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import sys
@@ -119,7 +123,7 @@ _READERS: tuple[tuple[Any, Callable[[Any, type], Form]], ...] = (
     *((type(view), _view) for view in (_NONE.keys(), _NONE.values(), _NONE.items())),
 )
 _SIZED = (list, dict, tuple, set, frozenset, deque)
-_Named = namedtuple("_Named", "x")  # noqa: PYI024 - for what all of them share
+_Named = namedtuple("_Named", "x")  # noqa: PYI024  # pyright: ignore[reportUntypedNamedTuple] - for what all share
 _NAMED_REPR = _Named.__dict__["__repr__"].__code__
 
 

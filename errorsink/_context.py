@@ -1,11 +1,15 @@
 """Attributes that belong to every report inside a block, and the trace that is active there."""
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator
+from typing import Any, Generator
 
 from errorsink._attributes import attributes as _read
 
@@ -17,7 +21,7 @@ attributes = _attributes.get
 
 
 @contextmanager
-def context(**given: Any) -> Iterator[None]:
+def context(**given: Any) -> Generator[None, None, None]:
     """Adds attributes to every report made inside the block, in this task and in tasks it starts.
 
     Inner blocks add to outer ones, and win where names meet; attributes of the report itself win over both. Values

@@ -7,7 +7,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Mapping, Sequence
 
 from errorsink import _exit, _native, _selflog
-from errorsink._capture import Snapshot
 from errorsink._delivery import Delivery, Policy
 from errorsink._discovery import Candidate, candidates
 from errorsink._inbox import Taken
@@ -95,7 +94,7 @@ class Dispatcher:
             settings.retry_window,
             settings.retry_max_delay,
         )
-        self._random = Random()
+        self._random = Random()  # noqa: S311 - the jitter of a back-off is no secret
         self._spool = _opened_spool(settings)
         self._expire_at = 0.0
         self._threads: dict[str, _native.Thread] = {}
@@ -188,7 +187,8 @@ class Dispatcher:
         deliveries = list(self.deliveries)
         marks = [delivery.begin_flush() for delivery in deliveries]
         try:
-            return all([d.wait_settled(mark, deadline) for d, mark in zip(deliveries, marks, strict=True)])
+            settled = [one.wait_settled(mark, deadline) for one, mark in zip(deliveries, marks, strict=True)]
+            return all(settled)
         finally:
             for delivery in deliveries:
                 delivery.end_flush()

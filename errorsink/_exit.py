@@ -10,8 +10,9 @@ import atexit
 import os
 import sys
 import threading
-from types import FrameType
 from typing import Any, Callable
+
+from errorsink._trace import running_frame
 
 __all__ = ["at_exit", "begun", "come_first", "drain_when_child_ends"]
 
@@ -53,10 +54,10 @@ def _imported_too_late() -> bool:
     modules = list(sys.modules)
     if modules.index("threading") < modules.index(__package__ or "errorsink"):
         return False
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_back is not None:
+    frame = running_frame(1)
+    while frame.f_back is not None:
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_name not in ("<module>", "_run_module_as_main", "_find_and_load")
+    return frame.f_code.co_name not in ("<module>", "_run_module_as_main", "_find_and_load")
 
 
 begun: list[bool] = [True] if _imported_too_late() else []

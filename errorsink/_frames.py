@@ -4,6 +4,10 @@ The text is the standard library's own (`traceback.FrameSummary`), so it is what
 statements included; only the caret lines are left out.
 """
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import linecache

@@ -21,7 +21,7 @@ _dict_of: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"].
 def _modules() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Name, file and members of each module that has a file."""
     for name, module in list(sys.modules.items()):
-        if type(name) is str and issubclass(type(module), ModuleType):
+        if type(name) is str and issubclass(type(module), ModuleType):  # pyright: ignore[reportUnnecessaryIsInstance]
             members = _dict_of(module)
             filename = members.get("__file__") if type(members) is dict else None
             if type(filename) is str:

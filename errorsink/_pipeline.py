@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import sys
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Callable, Mapping
 
@@ -138,11 +139,11 @@ class Pipeline:
         _selflog.own_threads.add(thread)
         try:
             with self._work:
-                try:
-                    dispatcher = self._dispatcher_built()
-                except RuntimeError:  # gevent was patched in during an import, whose locks no longer know this thread
-                    dispatcher = self._dispatcher_built()
-                dispatcher.start()
+                with suppress(RuntimeError):
+                    self._dispatcher_built()
+                # Again, where gevent was patched in during an import, whose locks no longer knew this thread. They
+                # have gone with the error; the same error comes once more where it has another reason.
+                self._dispatcher_built().start()
             while not self._ended:
                 if not self._hand_on():
                     self._inbox.wait()

@@ -22,5 +22,5 @@ def snapshots() -> list[Snapshot]:
     while True:
         try:
             return list(_ring)
-        except RuntimeError:  # the ring grew while it was copied; the copy is quick, so the next one will do
+        except RuntimeError:  # noqa: PERF203 - the ring grew while it was copied; the next copy will do
             continue

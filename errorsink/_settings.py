@@ -7,7 +7,7 @@ A setting's name is its variable's in lower case, without `ERRORSINK_`: `ERRORSI
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, Union, overload
+from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, Union, cast, overload
 
 from errorsink.errors import ConfigurationError
 
@@ -168,7 +168,7 @@ def _header_secret(value: object) -> str:
 
 def _callable(value: object) -> Callable[[str], str] | None:
     if value is None or callable(value):
-        return value
+        return cast("Callable[[str], str] | None", value)
     raise TypeError
 
 
@@ -384,7 +384,8 @@ def _otlp_rows() -> Iterable[Setting[Any]]:
 
 
 def _core_rows() -> Iterable[Setting[Any]]:
-    return (row for row in vars(Settings).values() if isinstance(row, Setting))
+    rows: Iterable[Any] = vars(Settings).values()
+    return (cast("Setting[Any]", row) for row in rows if isinstance(row, Setting))
 
 
 TABLE: Mapping[str, Setting[Any]] = {row.name: row for row in (*_core_rows(), *_otlp_rows())}

@@ -14,7 +14,7 @@ from typing import Any, Callable, Union
 
 from errorsink.model import MAX_FRAMES
 
-__all__ = ["OMITTED", "REPEATED", "Place", "call_site", "line_of", "squeeze", "walk"]
+__all__ = ["OMITTED", "REPEATED", "Place", "call_site", "line_of", "running_frame", "squeeze", "walk"]
 
 OMITTED = "omitted"
 REPEATED = "repeated"
@@ -32,6 +32,7 @@ INNERMOST = MAX_FRAMES - OUTERMOST
 _REPEATS_SHOWN = 3
 """How often Python's own traceback shows a line before it counts the repetitions."""
 
+running_frame: Callable[[int], FrameType] = sys._getframe  # pyright: ignore[reportPrivateUsage] - it is documented
 _OWN_FOLDER = dirname(__file__) + sep
 _OWN_PROGRAMS = _OWN_FOLDER + "cli" + sep
 """The command line reports errors like any application; its frames are no inner workings."""
@@ -59,7 +60,7 @@ def walk(traceback: TracebackType | None) -> list[Place]:
 
 def _by_line(traceback: TracebackType) -> int:
     """The position of a traceback without an instruction, which somebody has made with a line only."""
-    line: int | None = traceback.tb_lineno
+    line: Any = traceback.tb_lineno
     return -1 if line is None or line < 0 else -2 - line
 
 
@@ -86,11 +87,11 @@ def line_of(code: CodeType, position: Any) -> int | None:
     if position < 0:
         return None if position == -1 else -2 - position
     try:
-        found: Any = next(islice(code.co_positions(), position // 2, None))  # type: ignore[attr-defined, unused-ignore]
+        positions: Any = code.co_positions()  # type: ignore[attr-defined, unused-ignore]
+        found: tuple[Any, ...] = next(islice(positions, position // 2, None))
     except Exception:  # noqa: BLE001 - a damaged line table raises RuntimeError or StopIteration
         return None
-    line: int | None = found[0]
-    return line
+    return found[0] if type(found[0]) is int else None
 
 
 def shorten(places: list[Place]) -> list[Place]:

@@ -3,6 +3,10 @@
 Containers are walked with a budget, so that a text of millions of characters is never built only to be cut.
 """
 
+# What this module is given may be anything at all, so its types are unknown by nature; mypy's strict rules hold.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 from itertools import chain, islice

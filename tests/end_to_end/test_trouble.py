@@ -109,10 +109,9 @@ def test_what_ends_with_the_process_is_told() -> None:
         ERRORSINK_SHUTDOWN_TIMEOUT="0",
     )
     assert ended.status == 0
-    assert ended.diagnostics == [
-        "errorsink: the process ends with 3 reports not delivered within 0 s (ERRORSINK_SHUTDOWN_TIMEOUT); "
-        "with ERRORSINK_SPOOL_DIR the next process would send them"
-    ]
+    (sentence,) = ended.diagnostics
+    assert sentence.startswith("errorsink: the process ends with 3 reports not delivered within 0 s ")
+    assert sentence.endswith("with ERRORSINK_SPOOL_DIR the next process would send them")
 
 
 def test_a_provider_that_was_set_up_later_still_gets_the_last_reports() -> None:
