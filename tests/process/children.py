@@ -80,7 +80,10 @@ class Program:
         """This process's environment without what concerns errorsink, with the journal's sinks."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         path = os.pathsep.join([str(PLUGIN), str(ROOT), str(ROOT / "exporters")])
-        patient = {"ERRORSINK_SHUTDOWN_TIMEOUT": "20"}  # a busy machine must not decide what arrives
+        patient = {
+            "ERRORSINK_SHUTDOWN_TIMEOUT": "20",  # a busy machine must not decide what arrives
+            "PYTHONWARNINGS": "ignore:This process:DeprecationWarning",  # Python 3.12's, of forks beside threads
+        }
         return {**kept, **patient, "PYTHONPATH": path, "JOURNAL": str(self.journal.path), **variables}
 
     def start(

@@ -11,7 +11,7 @@ MEMORY = 64_000_000
 """Bytes by which the resident memory may grow, once the first reports have filled the caches."""
 
 OVERLOAD = f"""
-    import json, resource, sys, threading
+    import json, resource, sys, threading, time
     import errorsink
     def resident():
         with open("/proc/self/statm") as file: return int(file.read().split()[1]) * resource.getpagesize()
@@ -20,7 +20,7 @@ OVERLOAD = f"""
             try: raise ValueError(f"{{which}} {{number}}")
             except ValueError as error: errorsink.report_error(error)
     for number in range(10): errorsink.report_error(ValueError("warm"))
-    errorsink.flush(0.1)
+    while len(errorsink.stats().sinks) < 3: time.sleep(0.01)
     before = resident() if sys.platform == "linux" else 0
     threads = [threading.Thread(target=work, args=(which,)) for which in range({THREADS})]
     for thread in threads: thread.start()
