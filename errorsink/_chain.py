@@ -100,17 +100,17 @@ def stands_alone(error: BaseException) -> bool:
 
 
 class _Node:
-    """An exception that is being linked."""
+    """An exception that is being linked. Nodes refer in one direction only: a cycle would keep the exceptions alive."""
 
-    def __init__(self, error: BaseException, places: list[Place], ahead: _Node | None, level: int) -> None:
+    def __init__(self, error: BaseException, places: list[Place], chain: set[int], level: int) -> None:
         cls = type(error)
         kind = _classify.facts_of(cls)
         self.error = error
         self.level = level
         """How many groups it is in."""
-        self.ahead = ahead
-        self.position: int = 0 if ahead is None else ahead.position + 1
-        """How many exceptions of its chain Python shows after it."""
+        self.chain = chain
+        """The ids of the exceptions of its chain that Python shows after it, and its own."""
+        chain.add(id(error))
         self.facts = Link(
             kind.name,
             _values.message(error),
@@ -120,12 +120,6 @@ class _Node:
         )
         self.behind: _Node | None = None
         self.children: list[_Node] | None = None
-
-    def leads_back_to(self, error: BaseException | None) -> bool:
-        node: _Node | None = self
-        while node is not None and node.error is not error:
-            node = node.ahead
-        return error is not None and node is not None
 
     def link(self) -> Link:
         """The node and what belongs to it as a value."""
@@ -153,7 +147,7 @@ class _Walk:
         self._left = MAX_EXCEPTIONS
 
     def from_(self, error: BaseException, places: list[Place]) -> Link:
-        first = self._node(error, places, None, 0)
+        first = self._node(error, places, set(), 0)
         waiting = [first]
         while waiting:
             node = waiting.pop()
@@ -163,9 +157,9 @@ class _Walk:
             waiting += self._children(node)
         return first.link()
 
-    def _node(self, error: BaseException, places: list[Place], ahead: _Node | None, level: int) -> _Node:
+    def _node(self, error: BaseException, places: list[Place], chain: set[int], level: int) -> _Node:
         self._met.add(id(error))
-        node = _Node(error, places, ahead, level)
+        node = _Node(error, places, chain, level)
         size = len(node.facts.message) + sum(map(len, node.facts.notes))
         self._left -= 1 + size // TEXT_SHARE
         return node
@@ -186,14 +180,14 @@ class _Walk:
             hidden = _cause_of(node.error)
             if hidden is None and not _suppresses(node.error):
                 hidden = _context_of(node.error)
-            if node.leads_back_to(hidden):
+            if hidden is not None and id(hidden) in node.chain:
                 node.facts = node.facts._replace(in_cycle=True)
             return None
-        if node.position >= MAX_CAUSES or self._left <= 0:
+        if len(node.chain) > MAX_CAUSES or self._left <= 0:
             node.facts = node.facts._replace(is_cause=is_cause, more_behind=self._count(error))
             return None
         node.facts = node.facts._replace(is_cause=is_cause)
-        node.behind = self._node(error, walk(traceback_of(error)), node, node.level)
+        node.behind = self._node(error, walk(traceback_of(error)), node.chain, node.level)
         return node.behind
 
     def _count(self, error: BaseException | None) -> int:
@@ -217,7 +211,7 @@ class _Walk:
             if self._left <= 0:
                 break
             if issubclass(type(member), BaseException):  # pyright: ignore[reportUnnecessaryIsInstance] - a hostile group
-                node.children.append(self._node(member, walk(traceback_of(member)), None, node.level + 1))
+                node.children.append(self._node(member, walk(traceback_of(member)), set(), node.level + 1))
         self._met.update(map(id, islice(members, GROUP_WIDTH, GROUP_LOOK)))
         node.facts = node.facts._replace(more_children=len(members) - len(node.children))
         return node.children

@@ -385,7 +385,7 @@ def _otlp_rows() -> Iterable[Setting[Any]]:
 
 def _core_rows() -> Iterable[Setting[Any]]:
     rows: Iterable[Any] = vars(Settings).values()
-    return (cast("Setting[Any]", row) for row in rows if isinstance(row, Setting))
+    return (row for row in rows if isinstance(row, Setting))  # pyright: ignore[reportUnknownVariableType]
 
 
 TABLE: Mapping[str, Setting[Any]] = {row.name: row for row in (*_core_rows(), *_otlp_rows())}

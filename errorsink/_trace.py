@@ -10,7 +10,7 @@ import sys
 from itertools import islice
 from os.path import dirname, sep
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Callable, Union
+from typing import Any, Callable, Iterable, Union
 
 from errorsink.model import MAX_FRAMES
 
@@ -87,7 +87,7 @@ def line_of(code: CodeType, position: Any) -> int | None:
     if position < 0:
         return None if position == -1 else -2 - position
     try:
-        positions: Any = code.co_positions()  # type: ignore[attr-defined, unused-ignore]
+        positions: Iterable[tuple[Any, ...]] = code.co_positions()  # type: ignore[attr-defined, unused-ignore]
         found: tuple[Any, ...] = next(islice(positions, position // 2, None))
     except Exception:  # noqa: BLE001 - a damaged line table raises RuntimeError or StopIteration
         return None
