@@ -23,7 +23,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 from errorsink import _attributes, _classify, _context, _normalize, _values
 from errorsink._chain import Link, group_types, instance_facts, linked, stands_alone, traceback_of
 from errorsink._classify import ClassFacts
-from errorsink._trace import running_frame, call_site, walk
+from errorsink._trace import call_site, running_frame, walk
 
 __all__ = ["CURRENT", "Link", "Snapshot", "renew_identity", "take"]
 

@@ -88,7 +88,7 @@ def line_of(code: CodeType, position: Any) -> int | None:
         return None if position == -1 else -2 - position
     try:
         positions: Iterable[tuple[Any, ...]] = code.co_positions()  # type: ignore[attr-defined, unused-ignore]
-        found: tuple[Any, ...] = next(islice(positions, position // 2, None))
+        found: tuple[Any, ...] = next(islice(positions, position // 2, None))  # pyright: ignore[reportUnknownArgumentType]
     except Exception:  # noqa: BLE001 - a damaged line table raises RuntimeError or StopIteration
         return None
     return found[0] if type(found[0]) is int else None
