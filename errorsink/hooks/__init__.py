@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from typing import Callable
 
-from errorsink.hooks import _sys, _threading, _unraisable
+from errorsink.hooks._install import install
+from errorsink.hooks._uncaught import in_main, in_thread
+from errorsink.hooks._uncaught import unraisable as report_unraisable
 
 __all__ = ["install_hooks"]
 
@@ -27,11 +31,12 @@ def install_hooks(*, main: bool = True, threads: bool = True, unraisable: bool =
         A function that takes the hooks out again. Where somebody has put a hook on top meanwhile, that one stays,
         and ours does nothing more than to call the one before it.
     """
-    installed = [
-        module.install()
-        for wanted, module in ((main, _sys), (threads, _threading), (unraisable, _unraisable))
-        if wanted
-    ]
+    hooks = (
+        (main, sys, "excepthook", in_main),
+        (threads, threading, "excepthook", in_thread),
+        (unraisable, sys, "unraisablehook", report_unraisable),
+    )
+    installed = [install(owner, name, report) for wanted, owner, name, report in hooks if wanted]
 
     def undo() -> None:
         for uninstall in reversed(installed):
