@@ -16,7 +16,8 @@ ORDER = {
     "patched after the import": "import errorsink\n{patch}",
     "patched after the first report": (
         # Not in the very moment in which the sinks are imported: no thread's import survives that.
-        "import errorsink; errorsink.report_error(ValueError('first'))\nwhile not errorsink.stats().sinks: pass\n{patch}"
+        "import errorsink; errorsink.report_error(ValueError('first'))\n"
+        "while not errorsink.stats().sinks: pass\n{patch}"
     ),
     "patched after the first flush": (
         "import errorsink; errorsink.report_error(ValueError('first')); assert errorsink.flush(20)\n{patch}"

@@ -86,3 +86,16 @@ def test_nothing_that_was_promised_is_lost(program: Program) -> None:
     assert {name: promised[name] for name in promised.keys() - {entry["message"] for entry in entries}} == {}
     names = Counter(message for message, _ in {(entry["message"], entry["id"]) for entry in entries})
     assert [name for name, ids in names.items() if ids > 1] == []
+
+
+def test_heirs_share_a_spool(program: Program) -> None:
+    """What one process could not deliver, several that start together deliver, each report once."""
+    spool = {"ERRORSINK_SPOOL_DIR": str(program.directory / "spool")}
+    code = "import errorsink\nfor number in range(300): errorsink.report_error(ValueError(number))"
+    left = program.run(code, environ={**spool, "JOURNAL_PEER": "down", "ERRORSINK_SHUTDOWN_TIMEOUT": "1"})
+    assert left.code == 0, left.err
+    assert program.journal.entries() == []
+    heirs = [program.start(HEIR, environ=spool) for _ in range(3)]
+    for heir in heirs:
+        program.ended(heir).well()
+    assert program.journal.messages() == sorted([*map(str, range(300)), *["heir"] * 3])
