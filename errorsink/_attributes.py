@@ -16,6 +16,8 @@ __all__ = ["RAW_ATTRIBUTE", "attributes"]
 
 RAW_ATTRIBUTE = 16_384
 """Code points of a value that are kept: the 4,000 that are shown, and room for redaction to look ahead."""
+ROOM = 65_536
+"""Code points of all keys and texts of a report's attributes together; what doesn't fit is counted under a mark."""
 MAX_ITEMS = 128
 """Attributes of a report, and items of a list attribute (OpenTelemetry's default limits)."""
 
@@ -27,15 +29,29 @@ def attributes(given: object) -> dict[str, Any]:
     """
     pairs = given if issubclass(type(given), dict) else _as_dict(given)
     plain: dict[str, Any] = {}
-    for key, value in _items(pairs):
+    room = ROOM
+    items = _items(pairs)
+    for position, (key, value) in enumerate(items):
         if value is not None:
             name = key if type(key) is str and len(key) <= RAW_ATTRIBUTE else text(key)[:RAW_ATTRIBUTE]
             cls = type(value)
             if cls is bool or cls is float or (cls is str and len(value) <= RAW_ATTRIBUTE):
-                plain[name] = value
+                kept = value
             else:
-                plain[name] = _attribute(value)
+                kept = _attribute(value)
+            room -= len(name) + _size(kept)
+            if room < 0:
+                plain[CUT] = f"{len(items) - position} attributes left out: too large together"
+                break
+            plain[name] = kept
     return plain
+
+
+def _size(kept: Any) -> int:
+    """The code points of an attribute's texts."""
+    if type(kept) is str:
+        return len(kept)
+    return sum(map(_size, kept)) if type(kept) is tuple else 0
 
 
 def _items(pairs: Any) -> list[tuple[Any, Any]]:
