@@ -364,7 +364,6 @@ def test_odd_details_fall_back(row: int) -> None:
 def test_attributes_that_are_too_large_together_are_counted() -> None:
     """A report holds a bounded number of characters, whatever it is given; what is left out is told."""
     given = {f"key {number}": "x" * 16_000 for number in range(20)}
-    errorsink.report_error(ValueError("x"), attributes=given)
-    (record,) = errorsink.recent_errors()
+    record = report(ValueError("x"), attributes=given)
     assert list(record.attributes) == ["key 0", "key 1", "key 2", "key 3", "…[cut]"]
     assert record.attributes["…[cut]"] == "16 attributes left out: too large together"
