@@ -147,7 +147,7 @@ class Maker:
         try:
             cls = self.one_of([type, Meta])(self.one_of(["Hostile", "N" * 300, "Ω"]), (base,), members)
             made = base.__new__(cls)
-        except (TypeError, ValueError):  # not every base bears every member
+        except BaseException:  # not every base bears every member
             return object()
         if issubclass(type(made), BaseException):
             self.decorate(made)
@@ -157,8 +157,9 @@ class Maker:
         """An ordinary exception with anything in it and around it, sometimes raised."""
         cls = self.one_of(ORDINARY)
         try:
-            error: BaseException = cls(*self.values(3))
-        except Exception:  # an argument that the class can't take
+            # A SyntaxError reads its second argument to its end, which a `__getitem__` that never fails doesn't have.
+            error: BaseException = cls(*self.values(1 if cls is SyntaxError else 3))
+        except BaseException:  # an argument that the class can't take
             error = cls()
         self.decorate(error)
         if self.number(2):
@@ -187,7 +188,7 @@ class Maker:
         members = [value for value in self.values(4) if issubclass(type(value), BaseException)]
         try:
             return BaseExceptionGroup("group", members or [ValueError("only")])
-        except Exception:  # a member that can't even be tested for being an Exception
+        except BaseException:  # a member that can't even be tested for being an Exception
             return ExceptionGroup("group", [ValueError("instead")])
 
     def container(self) -> Any:
@@ -214,7 +215,7 @@ def put(error: BaseException, name: str, value: object) -> None:
     """Sets an attribute past the class's own `__setattr__`."""
     try:
         BaseException.__setattr__(error, name, value)
-    except Exception:  # a property of the class's own stands there, or the value has the wrong type
+    except BaseException:  # a property of the class's own stands there, or the value has the wrong type
         return
 
 

@@ -235,7 +235,7 @@ class _Pairs:
         return 1
 
 
-@pytest.mark.parametrize("given", [5, "text", [1], object(), iter([1]), ValueError("v")], ids=repr)
+@pytest.mark.parametrize("given", [5, "text", [1], object(), iter([1]), ValueError("v")], ids=range(6))
 def test_attributes_that_are_no_mapping_are_one_value(given: object) -> None:
     """Anything else in the place of the attributes becomes the attribute `value`."""
     assert list(report("x", attributes=given).attributes) == ["value"]

@@ -111,7 +111,7 @@ def test_a_loader_s_source_may_fail(answer: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "scope", [{"__name__": None}, {"__name__": 5, "__loader__": object()}, {"__file__": 7}], ids=repr
+    "scope", [{"__name__": None}, {"__name__": 5, "__loader__": object()}, {"__file__": 7}], ids=range(3)
 )
 def test_globals_may_be_odd(scope: dict[str, Any]) -> None:
     """The globals of a frame may be anything."""
