@@ -73,7 +73,7 @@ TRACED = """
     assert account.queued == 0, account
     assert stats.contained == 0, stats
     def missing(on_main, *wanted):
-        return set(wanted) - {os.path.basename(name) for name, _, where in lines if where == on_main}
+        return set(wanted) - {os.path.basename(name) for name, _, where in lines.copy() if where == on_main}
     assert not missing(True, "_api.py", "_capture.py", "_inbox.py", "_pipeline.py"), lines
     behind = ("_inbox.py", "_pipeline.py", "_dispatch.py", "_delivery.py", "_queue.py", "_render.py")
     assert not missing(False, *behind), lines
