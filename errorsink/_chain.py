@@ -31,7 +31,7 @@ TEXT_SHARE = 2_048
 GROUP_WIDTH = 15
 GROUP_DEPTH = 10
 """The children and levels of a group that Python's own traceback shows."""
-GROUP_LOOK = 1_000
+GROUP_LOOK = 100
 """Members of a group that are remembered as met."""
 MAX_NOTES = 20
 COUNTED_BEYOND = 50

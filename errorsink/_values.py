@@ -20,7 +20,7 @@ __all__ = ["is_leaf", "message", "said", "says_args", "shown", "text"]
 MAX_CONTAINER_TEXT = 4_000
 """Code points after which no further member of a container is shown: more would not fit a message. The last member
 is shown whole, so that no secret is split before redaction has seen it."""
-MAX_DEPTH = 100
+MAX_DEPTH = 30
 """Nesting of containers that is shown; deeper ones are `[...]`, as Python prints a cycle."""
 MAX_BITS = 12_000
 """Bits of an integer that is shown in digits; CPython refuses more than 4,300 digits (sys.set_int_max_str_digits)."""

@@ -119,6 +119,9 @@ class Paused:
     def shutdown(self, deadline: float) -> bool:
         return True
 
+    def drain_at_exit(self) -> None:
+        """There is nothing to drain."""
+
 
 def pause() -> Paused:
     """Puts a paused pipeline in the place of the running one."""

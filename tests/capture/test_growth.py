@@ -55,8 +55,8 @@ def test_a_container_is_looked_at_a_thousand_times_at_most(name: str) -> None:
     assert record.message.endswith("…[cut]")
 
 
-def test_a_deep_list_is_entered_a_hundred_times_at_most() -> None:
-    """A list 100,000 deep is shown to a depth of a hundred."""
+def test_a_deep_list_is_entered_a_few_times() -> None:
+    """A list 100,000 deep is shown to a depth of thirty."""
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]

@@ -434,6 +434,6 @@ def test_arguments_deep_in_arguments_end() -> None:
 def test_plain_is_what_repr_says_at_any_depth() -> None:
     """Nesting that Python prints is printed alike."""
     value: Any = "x"
-    for _ in range(40):
+    for _ in range(25):
         value = [value]
     assert _values.text(value) == repr(value)
