@@ -13,6 +13,7 @@ from typing import Callable, Iterable, Mapping, NamedTuple, Protocol, Sequence
 
 from errorsink import _native, _selflog
 from errorsink._backoff import Backoff
+from errorsink._contract import checked_item, checked_outcome, checked_reason, passes
 from errorsink._ledger import Account, Ledger
 from errorsink._normalize import in_user_code
 from errorsink._queue import Entry, RecordQueue
@@ -87,6 +88,8 @@ class Delivery:
         self._alarms = 0
         """How often somebody asked to try now."""
         self._stop_at: float | None = None
+        self._unclosed = [True]
+        """Popped by the call that closes the sink: several threads may shut down at once."""
         self._closed_by: str | None = None
         """Why nothing will ever be delivered again."""
 
@@ -95,8 +98,10 @@ class Delivery:
     def wants(self, record: ErrorRecord) -> bool:
         """False for what this sink filters; it is counted here then, and shall not be offered."""
         try:
-            reason = self.sink.skips(record)
-        except Exception as error:  # noqa: BLE001 - a sink's fault must not keep the record from it, or from others
+            reason = checked_reason(self.sink.skips(record))
+        except BaseException as error:  # a sink's fault must not keep the record from it, or from others
+            if passes(error):
+                raise
             _selflog.contain(f"{self.name}.skips", error)
             return True
         if reason is not None:
@@ -134,7 +139,8 @@ class Delivery:
             self.ledger.spilled.add(entry.record.id)
             return
         self.ledger.dropped[reason] += 1
-        _selflog.say(f"dropped:{reason}", f"{self.name}: reports are dropped ({reason}); stats() has the count")
+        kind = f"dropped:{reason}:{self.name}"
+        _selflog.say(kind, f"{self.name}: reports are dropped ({reason}); stats() has the count")
 
     def lose(self, reports: int, reason: str) -> None:
         """Books reports that were lost before they could be offered."""
@@ -224,10 +230,13 @@ class Delivery:
         """
         with self._changed:
             self._sending = batch = self._queue.take(min(self._policy.batch_size, self.sink.max_records))
-            self._sending = list(batch)
-        parcels = self._parcels(batch)[::-1]
-        while parcels:
-            parcels += self._deliver(parcels.pop(), deadline)[::-1]
+        try:
+            parcels = self._parcels(batch)[::-1]
+            while parcels:
+                parcels += self._deliver(parcels.pop(), deadline)[::-1]
+        finally:
+            if self._sending:  # a Ctrl-C that arrived meanwhile, or a fault of ours
+                self._put_back(self._sending)
 
     def _parcels(self, batch: list[Entry]) -> list[Parcel]:
         """The batch in wire form, cut where it would have more bytes than one request may."""
@@ -235,8 +244,10 @@ class Delivery:
         size = 0
         for entry in batch:
             try:
-                item = self.sink.prepare(entry.final())
-            except Exception as error:  # noqa: BLE001 - one record that can't be encoded must not harm its neighbours
+                item = checked_item(self.sink.prepare(entry.final()))
+            except BaseException as error:  # one record that can't be encoded must not harm its neighbours
+                if passes(error):
+                    raise
                 _selflog.contain(f"{self.name}.prepare", error)
                 self._leave([entry], self.ledger.rejected, "encoding")
                 continue
@@ -270,8 +281,8 @@ class Delivery:
         for entry in parcel.entries:
             if entry.first_try is None:
                 entry.first_try = now
-        limit = now + self._policy.send_timeout
-        limit = min(limit, *(stop for stop in (deadline, self._stop_at) if stop is not None), limit)
+        ends = (now + self._policy.send_timeout, deadline, self._stop_at)
+        limit = min(end for end in ends if end is not None)
         if limit <= now:
             return Outcome.retry(_OUT_OF_TIME)
         thread = _thread.get_ident()
@@ -279,8 +290,10 @@ class Delivery:
         in_user_code.add(thread)  # what the sink's libraries log must not come back as reports
         try:
             self._backoff.trying()
-            return self.sink.send(parcel.items, limit - now)
-        except Exception as error:  # noqa: BLE001 - a sink's fault is one failed try
+            return checked_outcome(self.sink.send(parcel.items, limit - now))
+        except BaseException as error:  # a sink's fault is one failed try
+            if passes(error):
+                raise
             _selflog.contain(f"{self.name}.send", error)
             return Outcome.retry("fault", f"{type(error).__name__} inside the sink")
         finally:
@@ -357,7 +370,8 @@ class Delivery:
         with self._changed:
             self.ledger.fail(_selflog.clean(detail))
         waits = "; reports wait and are tried again" if outcome.status == "retry" else ""
-        _selflog.say(f"{outcome.status}:{outcome.reason}", f"{self.name}: {detail}{waits}")
+        family = self.name.partition("_")[0]  # logs and spans of one endpoint fail together: one sentence will do
+        _selflog.say(f"{outcome.status}:{outcome.reason}:{family}", f"{self.name}: {detail}{waits}")
 
     def _leave(self, entries: list[Entry], account: Counter[str], reason: str) -> None:
         with self._changed:
@@ -441,10 +455,16 @@ class Delivery:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Closes the sink."""
+        """Closes the sink, once."""
+        try:
+            self._unclosed.pop()
+        except IndexError:
+            return
         try:
             self.sink.close()
-        except Exception as error:  # noqa: BLE001 - a sink that can't be closed is of no consequence any more
+        except BaseException as error:  # a sink that can't be closed is of no consequence any more
+            if passes(error):
+                raise
             _selflog.contain(f"{self.name}.close", error)
 
     def account(self) -> Account:

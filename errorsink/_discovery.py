@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Callable, Iterable, Mapping
 
 from errorsink import _selflog
+from errorsink._contract import checked_sink, passes
 from errorsink._settings import FALSE_WORDS, TABLE, TRUE_WORDS, Settings
 from errorsink.errors import SinkUnavailable
 from errorsink.sinks import ENTRY_POINT_GROUP, Sink, SinkConfig
@@ -26,12 +27,15 @@ class Candidate:
     def build(self) -> Sink | None:
         """The sink, where it is wanted now and can work."""
         try:
-            sink: Sink | None = self._entry.load()(self._config)
+            built = self._entry.load()(self._config)
+            sink = None if built is None else checked_sink(built, self.name)
         except SinkUnavailable as error:
             self.undecided = False
             _selflog.say(f"unavailable:{self.name}", f"{self.name} is off: {error}")
             return None
-        except Exception as error:  # noqa: BLE001 - a foreign distribution's fault must not cost the other sinks
+        except BaseException as error:  # a foreign distribution's fault must not cost the other sinks
+            if passes(error):
+                raise
             self.undecided = False
             _selflog.contain(f"the entry point of {self.name}", error)
             return None

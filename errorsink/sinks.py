@@ -9,8 +9,11 @@ name, and `ERRORSINK_<NAME>` is its switch:
     [project.entry-points."errorsink.sinks"]
     stderr = "my_package:make_sink"          # a SinkFactory
 
-All calls come from one thread at a time. A factory should import its heavy dependencies only once it knows that the
-sink is wanted.
+`prepare`, `send` and `close` are called by one thread at a time. `skips` is asked by another thread, which may do so
+while a batch is being sent; all sinks wait for its answer, so it must be quick. What a sink raises, and what it returns
+against this contract, costs the batch a try or the record its delivery, with a diagnostic.
+
+A factory should import its heavy dependencies only once it knows that the sink is wanted.
 """
 
 from __future__ import annotations
@@ -108,7 +111,7 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """Frees connections. Called once, from the sending thread or at exit."""
+        """Frees connections. Called at most once, by `shutdown` or `configure`; a process that just ends doesn't."""
 
 
 SinkFactory = Callable[[SinkConfig], "Sink | None"]
