@@ -39,7 +39,7 @@ class Stats(NamedTuple):
     contained: int
     """Errors inside the SDK itself that were kept from the application; each kind was told on standard error."""
     redactions: dict[str, int]
-    """Secrets that were masked, by kind."""
+    """Secrets that were masked since the last `configure`, by kind."""
     sinks: dict[str, Account]
     """The account of every enabled sink, since the last `configure`."""
 
@@ -87,7 +87,8 @@ def report_error(
         level: `debug`, `info`, `warning`, `error` or `critical`.
         handling: `handled`; the hooks pass `unhandled_rejection` and `uncaught_exception`.
         attributes: details of this report. Values may be str, bool, int, float or lists of one of these; other
-            values are told as text. At most 100 are kept, each of at most 4,000 characters; None is left out.
+            values are told as text. At most 100 are kept, those of `context` included, each of at most 4,000
+            characters; None is left out.
         fingerprint: groups reports that belong together; by default it is computed from the type, the code and the
             functions on the way.
         owner: whose recovery this was.
@@ -171,16 +172,34 @@ def configure(**settings: object) -> None:
     _gates.override({name: checked.values[name] for name in settings})
     _overrides.clear()
     _overrides.update(settings)
-    before = _running.get(_KEY)
     _pipelines.append(pipeline)
-    _running[_KEY] = pipeline
+    replaced = _replace_running(pipeline)
     _shut_down.clear()
     _selflog.forget()
-    if before is not None:
-        before.shutdown(monotonic() + before.settings.shutdown_timeout)
-        for snapshot in before.leftovers():  # of threads that had got hold of the old one
-            pipeline.accept(snapshot)
-        _pipelines[:] = [one for one in _pipelines if not one.closed]
+    for before in replaced:
+        try:
+            before.shutdown(monotonic() + before.settings.shutdown_timeout)
+            before.tell_what_is_left("errorsink is configured anew")
+            for snapshot in before.leftovers():  # of threads that had got hold of the old one
+                pipeline.accept(snapshot)
+            if before.closed and before in _pipelines:
+                _pipelines.remove(before)
+        except Exception as fault:  # noqa: BLE001, PERF203 - the border: the new settings are in force all the same
+            _selflog.contain("configure", fault)
+
+
+def _replace_running(pipeline: Pipeline) -> list[Pipeline]:
+    """Puts a pipeline in force; the ones that were. Each is returned to one of several racing calls, and to one alone.
+
+    There may be more than one: between the two steps a report may put its own in force.
+    """
+    replaced: list[Pipeline] = []
+    while True:
+        before = _running.pop(_KEY, None)
+        if before is not None:
+            replaced.append(before)
+        if _running.setdefault(_KEY, pipeline) is pipeline:
+            return replaced
 
 
 def _check_redaction(settings: Settings) -> None:
@@ -270,6 +289,8 @@ def _at_exit() -> None:
     if pipeline is not None:
         try:
             pipeline.drain_at_exit()
+        except KeyboardInterrupt:  # whoever presses Ctrl-C now doesn't want to wait
+            return
         except Exception as fault:  # noqa: BLE001 - the border
             _selflog.contain("the exit", fault)
 

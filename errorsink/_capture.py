@@ -177,6 +177,8 @@ def _unpack(triple: tuple[Any, Any, Any]) -> tuple[object, TracebackType | None]
 
 
 MARK = "__errorsink__"
+ESCALATIONS = ("unhandled_rejection", "uncaught_exception")
+"""What a handled error may still become; a `handling` that is none of the known words counts as `handled`."""
 
 
 def _mark(facts: dict[str, Any], error: object, time_ns: int, number: int, handling: str) -> tuple[int, int] | None:
@@ -187,7 +189,7 @@ def _mark(facts: dict[str, Any], error: object, time_ns: int, number: int, handl
     """
     earlier = facts.get(MARK)
     facts[MARK] = (id(error), time_ns, number, handling)
-    if handling != "handled" and type(earlier) is tuple and earlier[0] == id(error) and earlier[3] == "handled":
+    if handling in ESCALATIONS and type(earlier) is tuple and earlier[0] == id(error) and earlier[3] not in ESCALATIONS:
         return earlier[1], earlier[2]
     return None
 
@@ -196,8 +198,7 @@ def reported_as(error: BaseException) -> str | None:
     """How this very object was reported before (its `handling`); None where it wasn't."""
     mark = instance_facts(error).get(MARK)
     if type(mark) is tuple and mark[0] == id(error):
-        handling: str = mark[3]
-        return handling
+        return mark[3] if mark[3] in ESCALATIONS else "handled"  # as the record has it, whatever the caller passed
     return None
 
 

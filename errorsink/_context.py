@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Generator
 
@@ -36,7 +36,8 @@ def context(**given: Any) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        _attributes.reset(token)
+        with suppress(ValueError):  # a generator may be closed in another context, whose attributes these never were
+            _attributes.reset(token)
 
 
 def active_trace() -> tuple[int, int, int] | None:

@@ -64,7 +64,7 @@ class FrameCache:
         if found is None:
             if len(self._known) >= CACHE_SIZE:
                 for old in list(self._known)[: CACHE_SIZE // 2]:
-                    del self._known[old]
+                    self._known.pop(old, None)  # `recent_errors` may do the same in another thread
             found = self._known[id(code), position] = self._look_up(code, position), code
         return found[0]
 

@@ -38,12 +38,21 @@ class ModuleNames:
     def of(self, filename: str) -> str:
         """The module's name; the file's own where no module has it."""
         name = self._names.get(filename)
-        if name is None and self._seen != len(sys.modules):
-            self._seen = len(sys.modules)
+        loaded = len(sys.modules)
+        if name is None and self._seen != loaded:
             for other, file, _ in _modules():
                 self._names.setdefault(file, other)
+            self._seen = loaded  # only now: another thread would take the names for complete
             name = self._names.get(filename)
-        return name if name is not None else os.path.splitext(os.path.basename(filename))[0]
+        if name is not None:
+            return name
+        return "__main__" if _is_main_script(filename) else os.path.splitext(os.path.basename(filename))[0]
+
+
+def _is_main_script(filename: str) -> bool:
+    """True for the script that runs: at exit Python has taken `__file__` from its module already."""
+    script = sys.argv[0] if getattr(sys, "argv", None) else ""
+    return bool(script) and filename in (script, os.path.abspath(script))
 
 
 def load_source(filename: str) -> None:

@@ -34,6 +34,8 @@ RENDER_BATCH = 128
 """Snapshots that are rendered before they are handed on."""
 DURABLE_BATCH = 32
 """The same where there is a spool."""
+RECENTLY = 60.0
+"""Seconds for which a failure that was told of explains why reports are left at the end."""
 PATIENCE = 5.0
 """Seconds that a report may wait, where there is a spool, until it is on disk."""
 FORK_PATIENCE = 5.0
@@ -54,6 +56,7 @@ class Pipeline:
         self._work = _native.Mutex()
         """Held by the thread that builds, renders or offers, and around a fork."""
         self._dispatcher: Dispatcher | None = None
+        self._reader: Renderer | None = None
         self._progress = _native.Condition()
         self._handed_on = 0
         """Reports that have been taken from the inbox and offered to the sinks."""
@@ -80,10 +83,16 @@ class Pipeline:
         except IndexError:  # another thread, or the report of a signal handler, is just doing it
             self._wait_until_durable()
             return
-        self._starts += 1
-        _exit.come_first()
-        self._threaded = True
-        if not self._start_thread():
+        try:
+            self._starts += 1
+            _exit.come_first()
+            self._threaded = True
+            started = self._start_thread()
+        except BaseException:  # a Ctrl-C that arrives now: the next report starts it
+            if self._idle:
+                self._unstarted.append(True)
+            raise
+        if not started:
             self._threaded = False
             self.accept = self._accept_at_exit
             self._deliver_at_exit()
@@ -300,18 +309,18 @@ class Pipeline:
         if self._end_threads(deadline) and self._inbox.pending:
             self._deliver_at_exit()
         self._exit_left = max(min(self._exit_left, deadline - monotonic()), 0)
-        self._tell_what_is_left()
+        self.tell_what_is_left("the process ends")
 
-    def _tell_what_is_left(self) -> None:
-        """What ends with the process is told, unless a failure that says why was told before."""
+    def tell_what_is_left(self, occasion: str) -> None:
+        """What is lost on an occasion is told, unless a failure that says why was told just before."""
         left = self._inbox.pending + self._inbox.in_hand
         if self._dispatcher is not None:
             deliveries = self._dispatcher.deliveries
             left = left + max(delivery.unstored for delivery in deliveries) if deliveries else 0
-        if left and not _selflog.has_said("retry:"):
+        if left and not _selflog.has_said("retry:", RECENTLY):
             limit = f"{self.settings.shutdown_timeout:g} s (ERRORSINK_SHUTDOWN_TIMEOUT)"
             remedy = "" if self.settings.spool_dir else "; with ERRORSINK_SPOOL_DIR the next process would send them"
-            _selflog.say("exit", f"the process ends with {left:,} reports not delivered within {limit}{remedy}")
+            _selflog.say("exit", f"{occasion} with {left:,} reports not delivered within {limit}{remedy}")
 
     def _deliver_at_exit(self) -> None:
         """A flush within what the exit may still wait: one limit for all deliveries together, however late they are."""
@@ -345,11 +354,12 @@ class Pipeline:
 
     def renderer(self) -> Renderer:
         """A renderer with this pipeline's redaction, for what is read from the ring."""
-        if self._dispatcher is not None:
-            return self._dispatcher.renderer
-        from errorsink._dispatch import new_renderer, redactor  # lazy: all that the caller's thread doesn't need
+        if self._reader is None:
+            from errorsink._dispatch import new_renderer, redactor  # lazy: all that the caller's thread doesn't need
 
-        return new_renderer(self.settings, redactor(self.settings))
+            # Not the dispatcher's: reading the ring must not count as masking once more.
+            self._reader = new_renderer(self.settings, redactor(self.settings))
+        return self._reader
 
     def redactions(self) -> dict[str, int]:
         """Secrets that were masked, by kind."""

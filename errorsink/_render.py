@@ -141,7 +141,10 @@ class Renderer:
         if not outer and not own:
             return _NONE
         merged = {**(outer or {}), **(own or {})}
-        return {cut(self._clean(key), MAX_NAME): self._value(key, merged[key]) for key in list(merged)[:MAX_ATTRIBUTES]}
+        kept = list(merged)
+        if len(kept) > MAX_ATTRIBUTES:  # the report's own before those around it, the inner before the outer
+            kept = [*(own or {}), *reversed([key for key in outer or () if key not in (own or ())])][:MAX_ATTRIBUTES]
+        return {cut(self._clean(key), MAX_NAME): self._value(key, merged[key]) for key in kept}
 
     def _value(self, key: str, value: Any) -> Any:
         if type(value) is str:

@@ -116,8 +116,7 @@ class Receipt:
     """What `report_error` returns: true when the report was accepted.
 
     Attributes:
-        reason: None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `duplicate`,
-            `sampled`, `shutdown` or `internal`.
+        reason: None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`.
     """
 
     __slots__ = ("_number", "_time_ns", "reason")
