@@ -113,7 +113,7 @@ class _Node:
         chain.add(id(error))
         self.facts = Link(
             kind.name,
-            _values.message(error),
+            _values.message(error, kind.says_args),
             places,
             _notes(error),
             syntax=_syntax(error) if kind.is_syntax_error else None,
@@ -123,6 +123,8 @@ class _Node:
 
     def link(self) -> Link:
         """The node and what belongs to it as a value."""
+        if self.behind is None and self.children is None:
+            return self.facts
         nodes: list[_Node] = [self]
         while nodes[-1].behind is not None:
             nodes.append(nodes[-1].behind)
@@ -175,6 +177,8 @@ class _Walk:
         return None, False
 
     def _behind(self, node: _Node) -> _Node | None:
+        if stands_alone(node.error):
+            return None
         error, is_cause = self._shown_behind(node.error)
         if error is None:
             hidden = _cause_of(node.error)

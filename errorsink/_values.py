@@ -9,7 +9,7 @@ Containers are walked with a budget, so that a text of millions of characters is
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Callable, Iterator, NamedTuple
 
 from errorsink._containers import MAX_NODES, Form, form_of
@@ -24,6 +24,9 @@ MAX_DEPTH = 30
 """Nesting of containers that is shown; deeper ones are `[...]`, as Python prints a cycle."""
 MAX_BITS = 12_000
 """Bits of an integer that is shown in digits; CPython refuses more than 4,300 digits (sys.set_int_max_str_digits)."""
+
+SHORT = 1_000
+"""Characters of a string and bits of an integer that are shown without further ado."""
 
 _args_of: Callable[[BaseException], tuple[Any, ...]] = BaseException.__dict__["args"].__get__
 _import_error_msg: Callable[[Any], Any] = ImportError.__dict__["msg"].__get__
@@ -142,17 +145,26 @@ def is_leaf(cls: type) -> bool:
 def _leaf(value: Any) -> str:
     """The repr of one value that is no container, bounded."""
     cls = type(value)
+    if cls is str:
+        return repr(value) if len(value) <= SHORT else head(repr(head(value)))
     if not is_leaf(cls):
         kind = next((plain for plain in _PLAIN if issubclass(cls, plain)), None)
         if kind is None or defined(cls, "__repr__") is not kind.__repr__:
             return caller_text(value, repr)
         cls = kind
         value = _plain(value, kind)
+    if cls is int:
+        return _integer(value)
     if cls is str or cls is bytes or cls is bytearray:
-        return head(repr(value[:RAW_TEXT] if len(value) > RAW_TEXT else value))
-    if cls is int and value.bit_length() > MAX_BITS:
-        return f"<int of {value.bit_length():,} bits>"
-    return caller_text(value, repr) if cls is int and value.bit_length() > 1_000 else repr(value)
+        return head(repr(value[:RAW_TEXT]))
+    return repr(value)
+
+
+def _integer(value: int) -> str:
+    bits = value.bit_length()
+    if bits > MAX_BITS:
+        return f"<int of {bits:,} bits>"
+    return repr(value) if bits <= SHORT else caller_text(value, repr)  # the application may allow fewer digits still
 
 
 def _plain(value: Any, kind: Any) -> Any:
@@ -177,8 +189,8 @@ class _Walk:
     """Writes a container and what is in it, depth first, until its budget is spent."""
 
     def __init__(self) -> None:
-        self.nodes = MAX_NODES
-        self.room = MAX_CONTAINER_TEXT
+        self._nodes = MAX_NODES
+        self._room = MAX_CONTAINER_TEXT
         self._parts: list[str] = []
         self._levels: list[_Level] = []
         self._trail: set[int] = set()
@@ -186,33 +198,41 @@ class _Walk:
     def text(self, value: object, form: Form) -> str:
         """The whole text, with a mark at its end where it was cut."""
         self._enter(value, form)
-        while self._levels:
-            level = self._levels[-1]
+        parts, levels = self._parts, self._levels
+        while levels:
+            level = levels[-1]
             try:
                 before, member = next(level.tokens)
             except Exception:  # noqa: BLE001 - the end; or another thread is changing the container
-                self._leave()
+                levels.pop()
+                self._trail.discard(level.identity)
+                parts.append(level.closing)
                 continue
-            if self.nodes <= 0 or self.room <= 0:
-                self._parts.append(CUT)
+            if self._nodes <= 0 or self._room <= 0:
+                parts.append(CUT)
                 break
-            self._parts.append(before)
-            self._member(member)
-        return "".join(self._parts)
+            parts.append(before)
+            leaf = is_leaf(type(member))
+            inner = None if leaf else form_of(member)
+            if inner is None:
+                part = _leaf(member)
+                parts.append(part)
+                self._nodes -= 1
+                self._room -= len(part) + 2
+            else:
+                self._container(member, inner)
+        return "".join(parts)
 
-    def _member(self, value: object) -> None:
-        form = None if is_leaf(type(value)) else form_of(value)
-        if form is None:
-            self._write(_leaf(value))
-        elif id(value) in self._trail or len(self._levels) >= MAX_DEPTH:
+    def _container(self, value: object, form: Form) -> None:
+        if id(value) in self._trail or len(self._levels) >= MAX_DEPTH:
             self._write(f"{form.opening}...{form.closing.lstrip(',')}")
         else:
             self._enter(value, form)
 
     def _write(self, part: str, nodes: int = 1) -> None:
         self._parts.append(part)
-        self.nodes -= nodes
-        self.room -= len(part) + 2
+        self._nodes -= nodes
+        self._room -= len(part) + 2
 
     def _enter(self, value: object, form: Form) -> None:
         self._write(form.opening)
@@ -220,33 +240,32 @@ class _Walk:
         self._levels.append(_Level(tokens, form.closing, id(value)))
         self._trail.add(id(value))
 
-    def _leave(self) -> None:
-        level = self._levels.pop()
-        self._trail.discard(level.identity)
-        self._parts.append(level.closing)
-
     def _members(self, form: Form) -> Iterator[tuple[str, Any]]:
         """The members; those of a long row of numbers are written at once."""
-        row = list(islice(form.members, max(self.nodes, 0)))
+        row = list(islice(form.members, max(self._nodes, 0)))
+        separator = ""
         if _quick(row):
             self._write(repr(row)[1:-1], len(row))
             row = []
             separator = ", "
-        else:
-            separator = ""
-        for member in chain(row, form.members):
+        for member in row:
+            yield separator, member
+            separator = ", "
+        for member in form.members:
             yield separator, member
             separator = ", "
 
 
 def _pairs(form: Form) -> Iterator[tuple[str, Any]]:
-    separator = ""
+    separator, between = "", form.between
+    if form.named:
+        for key, member in form.members:
+            yield f"{separator}{text(key)}{between}", member
+            separator = ", "
+        return
     for key, member in form.members:
-        if form.named:
-            yield f"{separator}{text(key)}{form.between}", member
-        else:
-            yield separator, key
-            yield form.between, member
+        yield separator, key
+        yield between, member
         separator = ", "
 
 
