@@ -46,9 +46,10 @@ def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
     return True
 
 
-def has_said(beginning: str) -> bool:
-    """True when a kind that begins so was told of since the last configuration."""
-    return any(kind.startswith(beginning) for kind in list(_said))
+def has_said(beginning: str, within: float, clock: Callable[[], float] = monotonic) -> bool:
+    """True when a kind that begins so was told of in the last seconds."""
+    since = clock() - within
+    return any(kind.startswith(beginning) and at >= since for kind, at in list(_said.items()))
 
 
 def debug(text: str) -> None:

@@ -106,5 +106,6 @@ def _program() -> str:
     spec = getattr(main, "__spec__", None)
     if spec is not None:
         return str(spec.name).removesuffix(".__main__")
-    name = os.path.basename(getattr(main, "__file__", None) or "")
+    script = getattr(main, "__file__", None) or (sys.argv[0] if getattr(sys, "argv", None) else "")
+    name = os.path.basename("" if script == "-c" else script)  # at exit Python has taken `__file__` away already
     return os.path.splitext(name)[0] or f"unknown_service:{os.path.basename(sys.executable) or 'python'}"

@@ -41,12 +41,15 @@ class Ended(NamedTuple):
 
 
 def run(code: str, **env: str) -> Ended:
-    """Runs a program in a plain environment, with these variables added."""
+    """Runs a program in a plain environment, with these variables added.
+
+    The exit may take its time, unless a test says otherwise: on a busy machine importing an exporter takes seconds.
+    """
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH") if name in os.environ}
     start = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        env={**kept, **env},
+        env={**kept, "ERRORSINK_SHUTDOWN_TIMEOUT": "30", **env},
         capture_output=True,
         text=True,
         timeout=60,
