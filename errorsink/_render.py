@@ -55,7 +55,7 @@ class Renderer:
         self._redaction = redaction
         self._names: dict[str, str] = {}
         self._traces = TraceCache(FrameCache(self._clean))
-        self._stacks = StackWriter(self._traces, self._clean)
+        self._stacks = StackWriter(self._traces, self._clean, self._clean_name)
         self._entrypoint = _classify.named(self._clean(entrypoint or _main_program()))
         self._model = _classify.named(self._clean(model)) if model else None
         self._provider = _classify.named(self._clean(provider)) if provider else None
@@ -82,7 +82,7 @@ class Renderer:
             time_ns=min(max(snapshot.time_ns, 0), MAX_TIME),
             type=cut(name, MAX_NAME),
             message=cut(message, MAX_MESSAGE),
-            stack=self._stacks.stack(link._replace(type=name) if name != link.type else link, message),
+            stack=self._stacks.stack(link, message),
             fingerprint=self._name(snapshot.fingerprint) or fingerprint(name, code, known.functions),
             frames=known.frames,
             causes=self._causes(link),

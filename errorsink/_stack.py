@@ -60,11 +60,12 @@ class _Box:
 
 
 class StackWriter:
-    """Writes stacks with the tracebacks of one cache; `clean` redacts messages and notes."""
+    """Writes stacks with the tracebacks of one cache; `clean` redacts messages and notes, `clean_name` class names."""
 
-    def __init__(self, traces: TraceCache, clean: Callable[[str], str]) -> None:
+    def __init__(self, traces: TraceCache, clean: Callable[[str], str], clean_name: Callable[[str], str]) -> None:
         self._traces = traces
         self._clean = clean
+        self._clean_name = clean_name
 
     def stack(self, link: Link, message: str) -> str:
         """The whole text of a report; `message` is the link's own, redacted already."""
@@ -144,10 +145,11 @@ class StackWriter:
         box.depth -= outermost
 
     def _last_lines(self, link: Link, message: str) -> str:
+        name = self._clean_name(link.type)
         if link.syntax is not None:
-            text = self._syntax(link.type, link.syntax)
+            text = self._syntax(name, link.syntax)
         else:
-            text = f"{link.type}: {message}\n" if message else f"{link.type}\n"
+            text = f"{name}: {message}\n" if message else f"{name}\n"
         return text + "".join(f"{self._clean(note)}\n" for note in link.notes) if link.notes else text
 
     def _syntax(self, name: str, facts: SyntaxFacts) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 import errorsink
 from errorsink import _ring, _values
+from tests.capture.groups import ExceptionGroup
 from tests.capture.reported import last_line, report
 
 
@@ -136,6 +137,17 @@ def test_a_module_name_may_be_anything(module: Any) -> None:
     if module == "hostile":
         module = Meta("M", (), {})
     assert "Odd" in report(type("Odd", (Exception,), {"__module__": module})("z")).type
+
+
+@pytest.mark.parametrize("place", ["itself", "cause", "member"])
+def test_names_are_cleaned_wherever_they_stand(place: str) -> None:
+    """A class name with a NUL, a surrogate or a secret is cleaned in causes and groups too."""
+    error: Exception = type("Odd", (Exception,), {"__module__": "m\0\ud800"})("z")
+    if place == "cause":
+        error, error.__cause__ = ValueError("outer"), error
+    elif place == "member":
+        error = ExceptionGroup("g", [error])
+    assert "m\ufffd\ufffd.Odd: z" in report(error).stack
 
 
 def test_names_may_be_hostile_strings() -> None:
