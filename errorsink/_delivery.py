@@ -151,7 +151,12 @@ class Delivery:
 
     def miss(self, gone: Mapping[str, str]) -> None:
         """Books records that the spool had to give up, by id; what is in memory too isn't lost."""
+        if not gone:
+            return
         with self._changed:
+            for entry in (*self._sending, *self._queue):
+                if entry.record.id in gone:
+                    entry.stored = False  # memory alone has it from now on
             for identity, reason in gone.items():
                 if identity in self.ledger.spilled:
                     self.ledger.spilled.discard(identity)

@@ -151,14 +151,16 @@ class Dispatcher:
             takers = tuple([delivery for delivery in self.deliveries if delivery.wants(record)])
             groups.setdefault(takers, []).append(record)
         for takers, wanted in groups.items():
-            stored = bool(takers) and self._store(wanted, takers)
+            stored = self._store(wanted, takers) if takers else {}
             for delivery in takers:
-                delivery.offer(wanted, stored=stored)
+                on_disk = stored.get(delivery.name, set())
+                for durable in (True, False):
+                    delivery.offer([one for one in wanted if (one.id in on_disk) is durable], stored=durable)
 
-    def _store(self, records: list[ErrorRecord], takers: Sequence[Delivery]) -> bool:
-        """True when the records outlive the process from now on."""
+    def _store(self, records: list[ErrorRecord], takers: Sequence[Delivery]) -> dict[str, set[str]]:
+        """For each sink the ids of the records that outlive the process from now on."""
         if self._spool is None:
-            return False
+            return {}
         try:
             dropped = self._spool.append(records, [delivery.name for delivery in takers])
             if monotonic() >= self._expire_at:
@@ -166,10 +168,13 @@ class Dispatcher:
                 dropped += self._spool.expire()
         except Exception as error:  # noqa: BLE001 - without the disk the records are in memory all the same
             _selflog.say("spool", f"the spool can't be written, reports are kept in memory: {error}")
-            return False
+            return {}
+        stored = {delivery.name: {record.id for record in records} for delivery in takers}
         for delivery in self.deliveries:
-            delivery.miss({gone.id: gone.reason for gone in dropped if gone.sink == delivery.name})
-        return True
+            missed = {gone.id: gone.reason for gone in dropped if gone.sink == delivery.name}
+            delivery.miss(missed)
+            stored.get(delivery.name, set()).difference_update(missed)
+        return stored
 
     def _render(self, taken: Taken) -> ErrorRecord | None:
         try:

@@ -210,3 +210,14 @@ def test_the_circuit_opens_after_three_failures_and_is_probed_half_open() -> Non
     run(subject, [record(1)])
     assert seen == ["closed", "closed", "closed", "half-open", "half-open"]
     assert subject.account().state == "closed"
+
+
+def test_what_the_spool_gives_up_is_lost_with_the_process_and_not_left_to_others() -> None:
+    """A record that is still in memory when the spool expels it is told of as queued, not as spooled."""
+    subject = delivery(ScriptedSink(), store=object())
+    subject.offer([record(1), record(2)], stored=True)
+    subject.miss({"id-1": "spool-full"})
+    assert subject.unstored == 1
+    subject.leave()
+    assert (subject.account().queued, subject.account().spooled) == (1, 1)
+    assert subject.account().balanced
