@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 from typing import Callable, Iterable, Mapping
 
 from errorsink import _selflog
@@ -55,7 +55,17 @@ def candidates(settings: Settings, env: Mapping[str, str]) -> list[Candidate]:
 
 
 def _installed() -> Iterable[EntryPoint]:
-    return entry_points(group=ENTRY_POINT_GROUP)
+    try:
+        return entry_points(group=ENTRY_POINT_GROUP)
+    except Exception as error:  # noqa: BLE001 - one distribution with damaged entry points fails the look at all
+        _selflog.say("discovery", f"a distribution has unreadable entry points and is passed over: {error}")
+    found: list[EntryPoint] = []
+    for distribution in distributions():
+        try:
+            found += [entry for entry in distribution.entry_points if entry.group == ENTRY_POINT_GROUP]
+        except Exception:  # noqa: BLE001, PERF203, S112 - this is the one; it has been told of
+            continue
+    return found
 
 
 def _switch(name: str, settings: Settings, env: Mapping[str, str]) -> bool | None:
