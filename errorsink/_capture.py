@@ -189,7 +189,7 @@ def _mark(facts: dict[str, Any], error: object, time_ns: int, number: int, handl
     """
     earlier = facts.get(MARK)
     facts[MARK] = (id(error), time_ns, number, handling)
-    if handling in ESCALATIONS and type(earlier) is tuple and earlier[0] == id(error) and earlier[3] not in ESCALATIONS:
+    if type(earlier) is tuple and earlier[0] == id(error) and handling in ESCALATIONS and earlier[3] not in ESCALATIONS:
         return earlier[1], earlier[2]
     return None
 

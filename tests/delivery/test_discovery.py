@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_damaged_entry_points_cost_the_other_sinks_nothing(
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: damaged\nVersion: 1.0\n")
     (info / "entry_points.txt").write_bytes(damaged)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     after = [one.name for one in candidates(Settings.load({}, {})[0], {})]
     assert before
     assert after == before
