@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import _thread
 import os
+from contextvars import Context, copy_context
 from time import monotonic
-from typing import TYPE_CHECKING, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 from errorsink import _capture, _exit, _fork, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
@@ -128,13 +129,50 @@ def report_error(
         if not recorded:
             _not_accepted(counts.refused, "internal")
         raise
-    except RecursionError:  # no call of a Python function fits any more, not even one that would tell of it
+    except RecursionError as fault:  # no call of a Python function fits any more: another thread's stack has room
+        answer = [_NO_ROOM]
         if not recorded:
-            counts.refused["internal"].add()
-        return _NO_ROOM
+            given = fault.__context__ if error is CURRENT else error
+            details = (level, handling, attributes, fingerprint, owner, attempt, recovered)
+            try:
+                done = _thread.allocate_lock()
+                done.acquire()
+                arguments = (done, answer, _thread.get_ident(), copy_context(), given, details)
+                _thread.start_new_thread(_report_elsewhere, arguments)
+                done.acquire()
+            except RuntimeError:  # not even that
+                counts.refused["internal"].add()
+        return answer[0]
     except BaseException as fault:  # noqa: BLE001 - the border: nothing of ours may reach the application
         _selflog.contain("report_error", fault)
         return _not_accepted(counts.refused, "internal") if not recorded else Receipt(reason="internal")
+
+
+def _report_elsewhere(
+    done: _thread.LockType, answer: list[Receipt], thread: int, context: Context, error: object, details: Any
+) -> None:
+    """Makes a report for a thread at the end of its stack, in that thread's context."""
+    try:
+        answer[0] = context.run(_report_for, thread, error, details)
+    except BaseException as fault:  # noqa: BLE001 - the border
+        _selflog.contain("report_error", fault)
+        answer[0] = _not_accepted(_counts.refused, "internal")
+    finally:
+        done.release()
+
+
+def _report_for(thread: int, error: object, details: Any) -> Receipt:
+    reason = _gates.closed()
+    if reason is not None:
+        return _not_accepted(_counts.gated, reason)
+    if _shut_down or thread in in_user_code:
+        return _not_accepted(_counts.refused, "shutdown" if _shut_down else "internal")
+    taken = _capture.take(error, *details)
+    snapshot = taken._replace(thread_id=thread, thread_name=_capture.thread_name(thread))
+    _ring.add(snapshot)
+    _counts.recorded.add()
+    (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
+    return Receipt(snapshot.time_ns, snapshot.number)
 
 
 def _not_accepted(account: dict[str, Tally], reason: str) -> Receipt:

@@ -132,7 +132,7 @@ def take(
             level if type(level) is str else "",
             handling,
             thread,
-            _thread_name(thread),
+            thread_name(thread),
             _context.active_trace(),
             _context.attributes(),
             None if attributes is None else _attributes.attributes(attributes),
@@ -147,7 +147,7 @@ def take(
     )
 
 
-def _thread_name(thread: int) -> str:
+def thread_name(thread: int) -> str:
     """The name of a thread as its own dictionary holds it: `name` may be a property of the application's."""
     known = _threads.get(thread)
     try:

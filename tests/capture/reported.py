@@ -119,6 +119,12 @@ class Paused:
     def shutdown(self, deadline: float) -> bool:
         return True
 
+    def redactions(self) -> dict[str, int]:
+        return {}
+
+    def accounts(self) -> dict[str, Any]:
+        return {}
+
     def drain_at_exit(self) -> None:
         """There is nothing to drain."""
 
