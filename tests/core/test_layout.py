@@ -19,7 +19,10 @@ EXPORTERS = {
 CORE_FILES = sorted(CORE.rglob("*.py"))
 EXPORTER_FILES = sorted(path for folder in EXPORTERS.values() for path in folder.rglob("*.py"))
 LEAVES = {"model.py": set(), "errors.py": set(), "sinks.py": {"errorsink.model"}, "_settings.py": {"errorsink.errors"}}
-HOT_PATH = ("_gates.py", "_capture.py", "_ring.py", "_context.py", "_normalize.py", "_classify.py", "_trace.py")
+HOT_PATH = (
+    "_gates.py", "_capture.py", "_chain.py", "_ring.py", "_context.py", "_normalize.py", "_values.py", "_containers.py",
+    "_attributes.py", "_classify.py", "_trace.py",
+)  # fmt: skip
 COLD = {"errorsink._frames", "errorsink._redact", "errorsink._render", "errorsink._stack", "errorsink._delivery"}
 LAZY = "lazy:"
 
