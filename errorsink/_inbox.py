@@ -169,4 +169,5 @@ def _equality(snapshot: Snapshot) -> Any:
     handling = snapshot.handling if type(snapshot.handling) is str else None  # it may be any value, unhashable too
     if snapshot.fingerprint is not None:
         return snapshot.fingerprint, handling
-    return link.type, tuple(link.places), handling
+    # By identity: code objects of two files may be equal, and one with odd constants can't be hashed.
+    return link.type, tuple([(id(code), position) for code, position in link.places]), handling

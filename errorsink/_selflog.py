@@ -7,7 +7,7 @@ import sys
 from time import monotonic
 from typing import Callable
 
-from errorsink._normalize import in_user_code
+from errorsink._normalize import caller_text, in_user_code, type_name
 from errorsink._tally import Tally
 
 __all__ = ["contained", "debug", "forget", "own_threads", "say"]
@@ -61,20 +61,14 @@ def debug(text: str) -> None:
 def contain(where: str, error: BaseException) -> None:
     """Counts an error inside the SDK and tells of it: a fault of ours, which the application shall not feel."""
     contained.add()
-    kind = f"contained:{where}:{type(error).__name__}"
-    say(kind, f"an error inside errorsink was contained in {where}: {type(error).__name__}: {_text(error)}")
+    name = type_name(type(error))  # it may have been raised by the application's code, and be as hostile as any
+    text = caller_text(error, str)
+    say(f"contained:{where}:{name}", f"an error inside errorsink was contained in {where}: {name}: {text}")
 
 
 def forget() -> None:
     """Everything may be said again (a new configuration, a forked child)."""
     _said.clear()
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - an error's own text may fail too
-        return "<unprintable>"
 
 
 def _write(text: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Callable
 import pytest
 
 import errorsink
-from errorsink import _api, _ring
+from errorsink import _api, _ring, _selflog
+from errorsink._inbox import Inbox
 from tests.capture.reported import Paused, report, report_here
 from tests.conftest import Contained
 
@@ -95,6 +96,31 @@ def test_one_broken_record_hides_no_other(contained: Contained) -> None:
     _api._running.clear()
     assert [record.message for record in errorsink.recent_errors()] == ["before", "after"]
     assert [where for where, _ in contained] == ["recent_errors"]
+    contained.clear()
+
+
+@pytest.mark.parametrize("constants", [(None,), (None, [])])
+def test_a_full_queue_tells_equal_code_of_two_files_apart(constants: tuple[Any, ...], paused: Paused) -> None:
+    """Errors of two files whose code is equal, or can't be hashed, aren't merged into one."""
+    for name in ("one.py", "two.py"):
+        code = compile("raise ValueError", name, "exec")
+        code = code.replace(co_consts=(*code.co_consts, *constants))
+        report_here(lambda code=code: exec(code, {}))  # type: ignore[misc]
+    inbox = Inbox(0)
+    for snapshot in paused.taken:
+        inbox.put(snapshot)
+    assert [taken.reports for taken in inbox.take(9)] == [1, 1]
+
+
+@pytest.mark.parametrize("raised", [GeneratorExit, RuntimeError, RecursionError])
+def test_what_is_contained_may_be_hostile(raised: type[BaseException], contained: Contained) -> None:
+    """Telling of a contained error survives that error's own methods."""
+
+    def fail(*_: object) -> None:
+        raise raised
+
+    hostile = type("Hostile", (Exception,), {"__str__": fail, "__repr__": fail, "__format__": fail})
+    _selflog.contain("a test", hostile())
     contained.clear()
 
 
