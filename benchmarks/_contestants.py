@@ -96,13 +96,16 @@ def otel_emit_exception() -> Ready:
 
 def _sentry(**options: Any) -> Ready:
     import sentry_sdk
+    from sentry_sdk.integrations.dedupe import DedupeIntegration
     from sentry_sdk.transport import Transport
 
     class Null(Transport):
         def capture_envelope(self, envelope: Any) -> None:
             return None
 
-    sentry_sdk.init(dsn="http://key@127.0.0.1/1", transport=Null, **options)
+    # The same error is reported again and again here: without this, all but the first would be skipped.
+    dedupe = [DedupeIntegration()]
+    sentry_sdk.init(dsn="http://key@127.0.0.1/1", transport=Null, disabled_integrations=dedupe, **options)
     return Ready(sentry_sdk.capture_exception)
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Stats", "configure", "flush", "recent_errors", "report_error", "shutdown", "stats"]
 
+ELSEWHERE = 2.0
+"""Seconds that a report at the end of the stack may take on the thread that makes it."""
 MAX_TIMEOUT = 86_400.0
 """Seconds: a longer wait of flush or shutdown is cut to a day."""
 
@@ -139,7 +141,7 @@ def report_error(
                 done.acquire()
                 arguments = (done, answer, _thread.get_ident(), copy_context(), given, details)
                 _thread.start_new_thread(_report_elsewhere, arguments)
-                done.acquire()
+                done.acquire(True, ELSEWHERE)  # at the end of the interpreter that thread may never run
             except RuntimeError:  # not even that
                 counts.refused["internal"].add()
         return answer[0]
