@@ -239,6 +239,26 @@ def test_grpc_what_the_peer_refuses_is_counted_and_not_tried_again(fault: str, g
     assert sum(account(GRPC).rejected.values()) == REPORTS
 
 
+@pytest.mark.parametrize("behaviour", [Garbage(), Reset(), Reset("head"), Trickling("head"), Silent(), Answer(503)])
+def test_grpc_what_is_no_grpc_at_all_loses_nothing(behaviour: Behaviour, server: FaultyServer) -> None:
+    """The peer speaks something else, or breaks off: every report waits, is accounted for, and the end is in time."""
+    server.script([], then=behaviour)
+    report(GRPC, server.url)
+    assert wait_until(lambda: not errorsink.flush(0.1) and account(GRPC).last_error is not None, PATIENCE)
+    assert (account(GRPC).queued, account(GRPC).delivered) == (REPORTS, 0)
+    assert not errorsink.shutdown(0.2)
+
+
+def test_grpc_a_refused_connection_is_retried(grpc_server: FaultyGrpcServer) -> None:
+    grpc_server.stop_listening()
+    ids = report(GRPC, grpc_server.url)
+    assert wait_until(lambda: not errorsink.flush(0.1) and account(GRPC).last_error is not None, PATIENCE)
+    grpc_server.listen()
+    assert errorsink.flush(PATIENCE)
+    arrived = Counter(str(log.attributes["errorsink.id"]) for call in grpc_server.requests for log in call.logs)
+    assert arrived == Counter(ids)
+
+
 # ------------------------------------------------------------------------------------------------ side by side
 
 
