@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import TYPE_CHECKING, Callable, Mapping, Sequence
 
 from errorsink import _exit, _native, _selflog
 from errorsink._delivery import Delivery, Policy
@@ -135,12 +135,18 @@ class Dispatcher:
 
     # -------------------------------------------------------------------------------------------------- the records
 
-    def dispatch(self, batch: Sequence[Taken]) -> None:
-        """Renders a batch and offers it to the sinks. It raises nothing, and no record harms another."""
+    def dispatch(self, batch: Sequence[Taken], rendered: Callable[[], None]) -> None:
+        """Renders a batch and offers it to the sinks. It raises nothing, and no record harms another.
+
+        `rendered` is called in between: from then on the batch is in the sinks' own accounts.
+        """
         if self._candidates:
             self._ask()
+        records: list[ErrorRecord] = []
         if self.deliveries:
-            self.offer([record for taken in batch if (record := self._render(taken)) is not None])
+            records = [record for taken in batch if (record := self._render(taken)) is not None]
+        rendered()
+        self.offer(records)
         if self._threaded and len(self._threads) < len(self.deliveries):
             self.deliver_here(monotonic() + self._policy.send_timeout)
 

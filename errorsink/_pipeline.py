@@ -58,6 +58,8 @@ class Pipeline:
         self._dispatcher: Dispatcher | None = None
         self._reader: Renderer | None = None
         self._progress = _native.Condition()
+        self._unbooked = 0
+        """Reports that have been taken from the inbox and are in no sink's account yet."""
         self._handed_on = 0
         """Reports that have been taken from the inbox and offered to the sinks."""
         self._lost_and_told = 0
@@ -174,12 +176,16 @@ class Pipeline:
             dispatcher = self._dispatcher_built()
             with self._progress:  # so that `_wait_handed_on` finds each report in one place, and in one alone
                 batch = self._inbox.take(DURABLE_BATCH if self.settings.spool_dir else RENDER_BATCH)
+                self._unbooked = self._inbox.in_hand
             if batch:
-                dispatcher.dispatch(batch)
+                dispatcher.dispatch(batch, self._is_booked)
             with self._progress:
                 self._handed_on += self._inbox.handed_on()
                 self._progress.notify_all()
             return bool(batch)
+
+    def _is_booked(self) -> None:
+        self._unbooked = 0
 
     def _dispatcher_built(self) -> Dispatcher:
         """The dispatcher, built by the first thread that needs it."""
@@ -313,7 +319,7 @@ class Pipeline:
 
     def tell_what_is_left(self, occasion: str) -> None:
         """What is lost on an occasion is told, unless a failure that says why was told just before."""
-        left = self._inbox.pending + self._inbox.in_hand
+        left = self._inbox.pending + self._unbooked
         if self._dispatcher is not None:
             deliveries = self._dispatcher.deliveries
             left = left + max(delivery.unstored for delivery in deliveries) if deliveries else 0
@@ -369,7 +375,7 @@ class Pipeline:
         """The account of every sink that is on, what is still on its way to it included."""
         if self._dispatcher is None:
             return {}
-        dropped, waiting = self._inbox.dropped.value, self._inbox.pending + self._inbox.in_hand
+        dropped, waiting = self._inbox.dropped.value, self._inbox.pending + self._unbooked
         return {
             name: account._replace(
                 recorded=account.recorded + dropped + waiting,
