@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import configparser
+import contextlib
 import csv
 import ctypes
 import datetime as dt
@@ -104,12 +105,14 @@ def unknown_type() -> None:
 
 @provokes("sqlite3")
 def no_such_column() -> None:
-    sqlite3.connect(":memory:").execute("SELECT password FROM users WHERE token = ?", ("x",))
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.execute("SELECT password FROM users WHERE token = ?", ("x",))
 
 
 @provokes("sqlite3")
 def wrong_bindings() -> None:
-    sqlite3.connect(":memory:").execute("SELECT ?, ?", (1,))
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.execute("SELECT ?, ?", (1,))
 
 
 @provokes("xml")

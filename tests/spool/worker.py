@@ -51,12 +51,13 @@ class Worker:
         self.spool.close()
 
     def stream(self, name: str) -> None:
-        """Appends and acknowledges without end, and says each time what has returned."""
+        """Appends and acknowledges without end, and says each time what has returned, and what is about to be done."""
         for number in count():
             record_id = f"{name}-{number}"
             self.append([record_id], ["datadog", "otel_logs"])
             print(json.dumps(["appended", record_id]), flush=True)
             if number % 3 == 0:
+                print(json.dumps(["doing", record_id]), flush=True)
                 self.done("datadog", [record_id])
                 print(json.dumps(["done", record_id]), flush=True)
 
