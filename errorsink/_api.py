@@ -336,8 +336,12 @@ def _at_exit() -> None:
 
 
 def _before_fork() -> None:
+    thread = _thread.get_ident()
+    if thread in _held:
+        return
     absent = _fork.absent()
-    _held[_thread.get_ident()] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
+    with _fork.logging_unlocked():
+        _held[thread] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
     _fork.catch_up(absent)
 
 
@@ -364,4 +368,4 @@ def _after_fork_in_child() -> None:
 
 _exit.at_exit(_at_exit)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+    _fork.at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Callable, Mapping
 
-from errorsink import _exit, _native, _selflog
+from errorsink import _exit, _fork, _native, _selflog
 from errorsink._inbox import Inbox
 from errorsink._settings import Settings
 
@@ -88,6 +88,7 @@ class Pipeline:
         try:
             self._starts += 1
             _exit.come_first()
+            _fork.come_first()
             self._threaded = True
             started = self._start_thread()
         except BaseException:  # a Ctrl-C that arrives now: the next report starts it

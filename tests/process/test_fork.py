@@ -205,6 +205,46 @@ def test_fork_while_the_sinks_are_being_imported(program: Program) -> None:
     assert program.journal.messages() == ["child", "parent"]
 
 
+FOREIGN = """lock = threading.RLock()
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)"""
+HOLDERS = {
+    "logging, imported after errorsink": ("import logging; lock = logging._lock", "pass"),
+    "logging, imported by a sink": ("", "import logging; lock = logging._lock"),
+    "a library with a lock of its own": (FOREIGN, "pass"),
+}
+
+
+@pytest.mark.parametrize(("earlier", "within"), HOLDERS.values(), ids=HOLDERS.keys())
+def test_fork_while_a_sink_needs_a_lock_that_is_held_around_forks(program: Program, earlier: str, within: str) -> None:
+    """Who waits in a fork for an import must not keep from it what it needs."""
+    program.run(
+        f"""
+        import errorsink, os, sys, threading
+        importing, forking = threading.Event(), threading.Event()
+        {earlier}
+        class Finder:
+            def find_spec(name, path=None, target=None):
+                global lock
+                if name == "journal_sink" and not importing.is_set():
+                    {within}
+                    importing.set()
+                    forking.wait()
+                    with lock: pass
+        sys.meta_path.insert(0, Finder)
+        errorsink.report_error(ValueError("parent"))  # its thread begins to import
+        importing.wait()
+        os.register_at_fork(before=forking.set)
+        child = os.fork()
+        if not child:
+            errorsink.report_error(ValueError("child"))
+        else:
+            assert os.waitpid(child, 0)[1] == 0
+        """,
+        limit=15,
+    ).well()
+    assert program.journal.messages() == ["child", "parent"]
+
+
 STORM = """
     import errorsink, os, signal, threading, time
     stop = False
