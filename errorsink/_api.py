@@ -47,18 +47,29 @@ class Stats(NamedTuple):
     """The account of every enabled sink, since the last `configure`."""
 
 
+class _Refusals(Tally):
+    """How many reports were kept out for one reason, and the receipt that they get."""
+
+    __slots__ = ("receipt",)
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.receipt = Receipt(reason=reason)
+
+
 class _Counts:
     """The counts of one process."""
 
     def __init__(self) -> None:
         self.reported = Tally()
         self.recorded = Tally()
-        self.gated: dict[str, Tally] = {}
-        self.refused: dict[str, Tally] = {"internal": Tally()}
+        self.gated: dict[str, _Refusals] = {}
+        self.refused = {"internal": _Refusals("internal")}
 
 
 _counts = _Counts()
-_NO_ROOM = Receipt(reason="internal")
+_new_receipt = tuple.__new__
+"""A named tuple's own constructor takes three times as long."""
 _overrides: dict[str, object] = {}
 _shut_down: list[bool] = []
 _running: dict[str, Pipeline] = {}
@@ -126,13 +137,13 @@ def report_error(
         recorded = True
         counts.recorded.add()
         (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
-        return Receipt(snapshot.time_ns, snapshot.number)
+        return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
     except (KeyboardInterrupt, SystemExit):
         if not recorded:
             _not_accepted(counts.refused, "internal")
         raise
     except RecursionError as fault:  # no call of a Python function fits any more: another thread's stack has room
-        answer = [_NO_ROOM]
+        answer = [counts.refused["internal"].receipt]
         if not recorded:
             given = fault.__context__ if error is CURRENT else error
             details = (level, handling, attributes, fingerprint, owner, attempt, recovered)
@@ -147,7 +158,7 @@ def report_error(
         return answer[0]
     except BaseException as fault:  # noqa: BLE001 - the border: nothing of ours may reach the application
         _selflog.contain("report_error", fault)
-        return _not_accepted(counts.refused, "internal") if not recorded else Receipt(reason="internal")
+        return Receipt(reason="internal") if recorded else _not_accepted(counts.refused, "internal")
 
 
 def _report_elsewhere(
@@ -174,15 +185,13 @@ def _report_for(thread: int, error: object, details: Any) -> Receipt:
     _ring.add(snapshot)
     _counts.recorded.add()
     (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
-    return Receipt(snapshot.time_ns, snapshot.number)
+    return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
 
 
-def _not_accepted(account: dict[str, Tally], reason: str) -> Receipt:
-    tally = account.get(reason)
-    if tally is None:
-        tally = account.setdefault(reason, Tally())
-    tally.add()
-    return Receipt(reason=reason)
+def _not_accepted(account: dict[str, _Refusals], reason: str) -> Receipt:
+    refusals = account.get(reason) or account.setdefault(reason, _Refusals(reason))
+    refusals.add()
+    return refusals.receipt
 
 
 def _first_pipeline() -> Pipeline:

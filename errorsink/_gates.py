@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from typing import Any, Mapping
 
-from errorsink._settings import PROVIDER_GATES, Settings, closes, encoded, raw_environment, variable
+from errorsink._settings import FALSE_WORDS, PROVIDER_GATES, Settings, encoded, raw_environment, variable
 
 __all__ = ["closed", "override"]
 
 _ESSENTIAL = (Settings.essential_traffic_only.env, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
 _LIST = encoded(Settings.provider_gates.env)
-_GATES = (
-    *((encoded(name), f"provider:{name}") for name in PROVIDER_GATES),
-    (encoded(Settings.disable.env), "disabled"),
-    *((encoded(name), "essential-traffic") for name in _ESSENTIAL),
-)
-"""Variables by their encoded names, in the order in which they are asked."""
-_ALL = frozenset({_LIST, *(key for key, _ in _GATES)})
+_GATES: dict[Any, str] = {
+    **{encoded(name): f"provider:{name}" for name in PROVIDER_GATES},
+    encoded(Settings.disable.env): "disabled",
+    **{encoded(name): "essential-traffic" for name in _ESSENTIAL},
+}
+"""The reasons by the encoded names of the variables, in the order in which they are asked."""
 
 _overrides: dict[str, Any] = {}
 
@@ -32,13 +33,11 @@ def override(settings: Mapping[str, Any]) -> None:
 def closed() -> str | None:
     """The reason why nothing may be kept or sent now; None when all gates are open."""
     environment = raw_environment()
-    if environment.keys().isdisjoint(_ALL) and not _overrides:
-        return None
     if _overrides or _LIST in environment:
         return _closed_by_settings()
-    for key, reason in _GATES:
-        if key in environment and closes(environment[key]):
-            return reason
+    for key in _GATES:
+        if key in environment and _closes(environment[key]):
+            return _GATES[key]
     return None
 
 
@@ -58,4 +57,13 @@ def _closed_by_settings() -> str | None:
 
 def _is_set(name: str) -> bool:
     value = variable(name)
-    return value is not None and closes(value)
+    return value is not None and _closes(value)
+
+
+@lru_cache(maxsize=64)
+def _closes(value: Any) -> bool:
+    """Anything but empty, 0, false, no, off (trimmed, any case) closes a gate. Remembered: it is asked at each report.
+
+    The value is as the environment keeps it: bytes on POSIX.
+    """
+    return (os.fsdecode(value) if isinstance(value, bytes) else value).strip().lower() not in FALSE_WORDS

@@ -11,7 +11,7 @@ from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, Union, ca
 
 from errorsink.errors import ConfigurationError
 
-__all__ = ["TABLE", "Setting", "Settings", "closes", "encoded", "environment", "raw_environment", "variable"]
+__all__ = ["TABLE", "Setting", "Settings", "encoded", "environment", "raw_environment", "variable"]
 
 T = TypeVar("T")
 
@@ -405,11 +405,6 @@ def variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
-def truthy(value: str | None) -> bool:
-    """How a gate reads its variable: anything but empty, 0, false, no, off (trimmed, any case) closes it."""
-    return value is not None and value.strip().lower() not in FALSE_WORDS
-
-
 def encoded(name: str) -> Any:
     """A variable's name in the form in which `os.environ` keeps it: bytes on POSIX, upper case on Windows."""
     encode: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
@@ -423,8 +418,3 @@ def raw_environment() -> Mapping[Any, Any]:
     answers for ten names in half of that. Where somebody has put another object in its place, that one must do.
     """
     return getattr(os.environ, "_data", os.environ)
-
-
-def closes(raw: Any) -> bool:
-    """`truthy` for a value of `raw_environment`."""
-    return truthy(os.fsdecode(raw) if isinstance(raw, bytes) else raw)

@@ -112,20 +112,15 @@ class ErrorRecord(NamedTuple):
     """When the last of the merged reports was made; None where nothing was merged."""
 
 
-class Receipt:
-    """What `report_error` returns: true when the report was accepted.
+class Receipt(NamedTuple):
+    """What `report_error` returns: true when the report was accepted."""
 
-    Attributes:
-        reason: None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`.
-    """
-
-    __slots__ = ("_number", "_time_ns", "reason")
-    reason: str | None
-
-    def __init__(self, time_ns: int = 0, number: int = 0, reason: str | None = None) -> None:
-        self._time_ns = time_ns
-        self._number = number
-        self.reason = reason
+    time_ns: int = 0
+    """When the report was made, in nanoseconds since the Unix epoch; 0 for one that was not accepted."""
+    number: int = 0
+    """The 62 bits that tell this report from all others of its time."""
+    reason: str | None = None
+    """None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`."""
 
     @property
     def accepted(self) -> bool:
@@ -135,7 +130,7 @@ class Receipt:
     @property
     def id(self) -> str:
         """The report's UUIDv7; empty for a report that was not accepted."""
-        return uuid7(self._time_ns, self._number) if self.reason is None else ""
+        return uuid7(self.time_ns, self.number) if self.reason is None else ""
 
     def __bool__(self) -> bool:
         return self.reason is None
