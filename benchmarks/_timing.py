@@ -26,23 +26,28 @@ class Compared(NamedTuple):
     p99_ratio: float
 
 
-def sample(call: Call, number: int, between: Call | None = None, every: int = 250) -> Sample:
-    """The percentiles of `number` calls; `between` runs off the clock after each `every` calls."""
+def sample(call: Call, number: int) -> Sample:
+    """The percentiles of `number` calls."""
     taken: list[int] = []
     gc.collect()
-    for turn in range(number):
+    for _ in range(number):
         start = perf_counter_ns()
         call()
         taken.append(perf_counter_ns() - start)
-        if between is not None and turn % every == every - 1:
-            between()
     taken.sort()
     return Sample(taken[number // 2] / 1000, taken[number * 99 // 100] / 1000)
 
 
-def compared(case: Call, yardstick: Call, number: int, rounds: int = 9, between: Call | None = None) -> Compared:
-    """Case and yardstick in turn, so that a drift of the machine's speed touches both."""
-    pairs = [(sample(yardstick, number), sample(case, number, between)) for _ in range(rounds)]
+def compared(case: Call, yardstick: Call, number: int, rounds: int = 15, between: Call | None = None) -> Compared:
+    """Case and yardstick in turn, so that a drift of the machine's speed touches both.
+
+    `between` runs off the clock after each round of the case: it settles what the calls have set going.
+    """
+    pairs: list[tuple[Sample, Sample]] = []
+    for _ in range(rounds):
+        pairs.append((sample(yardstick, number), sample(case, number)))
+        if between is not None:
+            between()
     return Compared(
         Sample(median(case.p50 for _, case in pairs), median(case.p99 for _, case in pairs)),
         Sample(median(base.p50 for base, _ in pairs), median(base.p99 for base, _ in pairs)),

@@ -6,7 +6,7 @@ import _thread
 import os
 from contextvars import Context, copy_context
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 from errorsink import _capture, _exit, _fork, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
@@ -68,7 +68,7 @@ class _Counts:
 
 
 _counts = _Counts()
-_new_receipt = tuple.__new__
+_new_receipt: Callable[[type[Receipt], tuple[int, int, str | None]], Receipt] = tuple.__new__  # pyright: ignore
 """A named tuple's own constructor takes three times as long."""
 _overrides: dict[str, object] = {}
 _shut_down: list[bool] = []

@@ -23,7 +23,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 from errorsink import _attributes, _classify, _context, _normalize, _values
 from errorsink._chain import Link, group_types, instance_facts, linked, stands_alone, traceback_of
 from errorsink._classify import ClassFacts
-from errorsink._trace import call_site, running_frame, walk
+from errorsink._trace import Places, call_site, running_frame, walk
 
 __all__ = ["CURRENT", "Link", "Snapshot", "renew_identity", "take"]
 
@@ -38,7 +38,9 @@ class Snapshot(NamedTuple):
 
     number: int
     time_ns: int
-    link: Link
+    type: str
+    message: str
+    places: Places
     level: Any
     handling: Any
     thread_id: int
@@ -54,11 +56,17 @@ class Snapshot(NamedTuple):
     recovered: bool | None = None
     previous: tuple[int, int] | None = None
     """Time and number of the earlier report of this object, where it was reported as handled."""
+    linked: Link | None = None
+    """The error with all that Python shows with it; None in the common case that it stands alone."""
+
+    @property
+    def link(self) -> Link:
+        """The error as one link, whether it stands alone or not."""
+        return Link(self.type, self.message, self.places) if self.linked is None else self.linked
 
 
-_new_link = _new_snapshot = tuple.__new__
+_new_snapshot = tuple.__new__
 """A named tuple's own constructor takes four times as long."""
-_NOTHING_ELSE = tuple(Link._field_defaults.values())
 _thread_facts: Callable[[threading.Thread], Any] = next(
     vars(cls)["__dict__"]
     for cls in threading.Thread.__mro__
@@ -113,22 +121,33 @@ def take(
     if type(error) is tuple and len(error) == 3:
         error, given_traceback = _unpack(error)
     cls = type(error)
+    link: Link | None = None
     if issubclass(cls, BaseException):
         facts = instance_facts(error)  # type: ignore[arg-type]
         kind = _classify.facts_of(cls)
-        link = _link(error, kind, facts, given_traceback)  # type: ignore[arg-type]
+        name = kind.name
+        places = walk(traceback_of(error) if given_traceback is None else given_traceback)  # type: ignore[arg-type]
+        if not places:
+            places = call_site(running_frame(1))
+        if _is_simple(error, kind, facts):  # type: ignore[arg-type]
+            message = _values.message(error, kind.says_args)  # type: ignore[arg-type]
+        else:
+            link = linked(error, places)  # type: ignore[arg-type]
+            message = link.message
         code = _classify.raw_code(error, kind, facts)  # type: ignore[arg-type]
         control_flow = kind.control_flow
         previous = _mark(facts, error, now, number, handling)
     else:
-        link = Link(UNKNOWN_TYPE, _values.text(error), call_site(running_frame(1)))
+        name, message, places = UNKNOWN_TYPE, _values.text(error), call_site(running_frame(1))
         code, control_flow = "UNKNOWN", False
     return _new_snapshot(
         Snapshot,
         (
             number,
             now,
-            link,
+            name,
+            message,
+            places,
             level if type(level) is str else "",
             handling,
             thread,
@@ -143,6 +162,7 @@ def take(
             attempt if type(attempt) is int and -(2**63) <= attempt < 2**63 else None,
             recovered if type(recovered) is bool else None,
             previous,
+            link,
         ),
     )
 
@@ -160,10 +180,16 @@ def thread_name(thread: int) -> str:
 
 def bare(error: object, level: str, handling: str) -> Snapshot:
     """The least that can be said of a report whose capture failed: the class, and where it was reported."""
-    link = Link(_normalize.type_name(type(error)), "<capture failed>", call_site(running_frame(1)))
-    number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
-    handling = handling if type(handling) is str else "handled"
-    return Snapshot(number, time_ns(), link, level if type(level) is str else "", handling, _thread.get_ident())
+    return Snapshot(
+        _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF,
+        time_ns(),
+        _normalize.type_name(type(error)),
+        "<capture failed>",
+        call_site(running_frame(1)),
+        level if type(level) is str else "",
+        handling if type(handling) is str else "handled",
+        _thread.get_ident(),
+    )
 
 
 def _unpack(triple: tuple[Any, Any, Any]) -> tuple[object, TracebackType | None]:
@@ -202,19 +228,11 @@ def reported_as(error: BaseException) -> str | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------------- chain and group
-
-
-def _link(error: BaseException, kind: ClassFacts, facts: dict[str, Any], traceback: TracebackType | None) -> Link:
-    """The exception and all that it shows: in the common case nothing behind it, no group, no notes."""
-    places = walk(traceback if traceback is not None else traceback_of(error))
-    if not places:
-        places = call_site(running_frame(1))
-    if (
+def _is_simple(error: BaseException, kind: ClassFacts, facts: dict[str, Any]) -> bool:
+    """True where there is nothing behind it, no group and no note: the common case."""
+    return (
         stands_alone(error)
         and not kind.is_syntax_error
         and "__notes__" not in facts
         and not issubclass(type(error), group_types())
-    ):
-        return _new_link(Link, (kind.name, _values.message(error, kind.says_args), places, *_NOTHING_ELSE))
-    return linked(error, places)
+    )

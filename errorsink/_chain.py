@@ -19,7 +19,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 from errorsink import _classify, _values
 from errorsink._normalize import RAW_TEXT, head
-from errorsink._trace import Place, walk
+from errorsink._trace import Places, walk
 from errorsink.model import MAX_CAUSES
 
 __all__ = ["Link", "SyntaxFacts", "group_types", "instance_facts", "linked", "stands_alone", "traceback_of"]
@@ -55,7 +55,7 @@ class Link(NamedTuple):
 
     type: str
     message: str
-    places: list[Place]
+    places: Places
     notes: tuple[str, ...] = ()
     behind: Link | None = None
     is_cause: bool = False
@@ -102,7 +102,7 @@ def stands_alone(error: BaseException) -> bool:
 class _Node:
     """An exception that is being linked. Nodes refer in one direction only: a cycle would keep the exceptions alive."""
 
-    def __init__(self, error: BaseException, places: list[Place], chain: set[int], level: int) -> None:
+    def __init__(self, error: BaseException, places: Places, chain: set[int], level: int) -> None:
         cls = type(error)
         kind = _classify.facts_of(cls)
         self.error = error
@@ -136,7 +136,7 @@ class _Node:
         return behind
 
 
-def linked(error: BaseException, places: list[Place]) -> Link:
+def linked(error: BaseException, places: Places) -> Link:
     """The exception with everything around it, within the budget of one report."""
     return _Walk().from_(error, places)
 
@@ -148,7 +148,7 @@ class _Walk:
         self._met: set[int] = set()
         self._left = MAX_EXCEPTIONS
 
-    def from_(self, error: BaseException, places: list[Place]) -> Link:
+    def from_(self, error: BaseException, places: Places) -> Link:
         first = self._node(error, places, set(), 0)
         waiting = [first]
         while waiting:
@@ -159,7 +159,7 @@ class _Walk:
             waiting += self._children(node)
         return first.link()
 
-    def _node(self, error: BaseException, places: list[Place], chain: set[int], level: int) -> _Node:
+    def _node(self, error: BaseException, places: Places, chain: set[int], level: int) -> _Node:
         self._met.add(id(error))
         node = _Node(error, places, chain, level)
         size = len(node.facts.message) + sum(map(len, node.facts.notes))

@@ -25,6 +25,8 @@ MAX_CODE = 64
 
 _CONTROL_FLOW_TYPES = (KeyboardInterrupt, SystemExit, GeneratorExit)
 _CONTROL_FLOW_NAMES = frozenset({"AbortError", "APIUserAbortError", "CancelledError", "Cancelled", "UserAbortError"})
+_CODE_KEYS = frozenset({"reason_code", "code", "response", "status_code", "status", "errno"})
+"""What an exception's dictionary may hold a code under. Most hold none, which one look tells."""
 _NAME_MARKS = frozenset("_.<>:/@+-")
 _dict_of: Callable[[type], dict[str, Any]] = type.__dict__["__dict__"].__get__
 _mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
@@ -95,7 +97,7 @@ def raw_code(error: BaseException, kind: ClassFacts, facts: dict[str, Any]) -> s
     `status_code` or `status` (its own, or its `response`'s), an errno, a code that stands on the class. What is
     neither a string nor a number is passed over.
     """
-    if facts:
+    if not _CODE_KEYS.isdisjoint(facts):
         for name in ("reason_code", "code"):
             if name in facts and (code := _usable(facts[name])) is not None:
                 return code

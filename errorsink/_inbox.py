@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from errorsink import _native
 from errorsink._tally import Tally
+from errorsink._trace import identity
 
 if TYPE_CHECKING:
     from errorsink._capture import Snapshot
@@ -61,10 +62,14 @@ class Inbox:
         self.in_hand = 0
         """Reports that the render thread has taken and not yet handed on."""
         self._capacity = capacity
+        self._half = capacity // 2
         self._items: deque[Snapshot] = deque()
         self._crowds: dict[Any, _Crowd] = {}
         self._retired: deque[_Crowd] = deque(maxlen=RETIRED)
         self._parked = False
+        """True while the render thread sleeps until somebody rings."""
+        self._lingers = False
+        """True while it lets more reports come, though not more than half of the capacity."""
         self._bell = _native.allocate_lock()
         self._bell.acquire()
 
@@ -73,10 +78,14 @@ class Inbox:
     def put(self, snapshot: Snapshot) -> None:
         """Queues a snapshot. When the queue is full it joins its equals; failing that, the oldest one is dropped."""
         items = self._items
-        if len(items) >= self._capacity:
-            self._put_when_full(snapshot)
-        else:
+        if len(items) < self._half:
             items.append(snapshot)
+        elif len(items) < self._capacity:
+            items.append(snapshot)
+            if self._lingers:
+                self._ring()
+        else:
+            self._put_when_full(snapshot)
         if self._parked:
             self._ring()
 
@@ -107,7 +116,7 @@ class Inbox:
         self._ring()
 
     def _ring(self) -> None:
-        self._parked = False
+        self._parked = self._lingers = False
         try:
             self._bell.release()
         except RuntimeError:  # it has been rung already
@@ -145,10 +154,11 @@ class Inbox:
         self._parked = False
 
     def linger(self, seconds: float) -> None:
-        """Lets more reports come, so that they are rendered together; `hurry` ends it."""
-        if not self.hurried:
+        """Lets more reports come, so that they are rendered together; `hurry` and a half full queue end it."""
+        self._lingers = True
+        if not (self.hurried or len(self._items) >= self._half):
             self._bell.acquire(True, seconds)
-        self.hurried = False
+        self._lingers = self.hurried = False
 
     def handed_on(self) -> int:
         """Nothing is in hand any more; how many reports were."""
@@ -165,9 +175,7 @@ class Inbox:
 
 def _equality(snapshot: Snapshot) -> Any:
     """Equal for equal errors, as far as it can be told without rendering."""
-    link = snapshot.link
     handling = snapshot.handling if type(snapshot.handling) is str else None  # it may be any value, unhashable too
     if snapshot.fingerprint is not None:
         return snapshot.fingerprint, handling
-    # By identity: code objects of two files may be equal, and one with odd constants can't be hashed.
-    return link.type, tuple([(id(code), position) for code, position in link.places]), handling
+    return snapshot.type, identity(snapshot.places), handling

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Pipeline"]
 
-RENDER_PAUSE = 0.02
-"""Seconds that the render thread lets more reports come: a caller wakes it once in this time, not for each report."""
+RENDER_PAUSE = 0.1
+"""Seconds that the render thread lets more reports come, unless the inbox is half full: errors come in bursts, and
+rendering beside one would take the interpreter's lock from the callers."""
+ALERT = 5
+"""Pauses after the last report in which the render thread looks by itself: waking it costs a caller some 30 µs, and an
+error is seldom alone."""
 MAX_STARTS = 3
 """How often the render thread is started: once, and again after a fault of ours."""
 DURABLE_PAUSE = 0.005
@@ -156,10 +160,13 @@ class Pipeline:
                 # Again, where gevent was patched in during an import, whose locks no longer knew this thread. They
                 # have gone with the error; the same error comes once more where it has another reason.
                 self._dispatcher_built().start()
+            pauses = 0
             while not self._ended:
-                if not self._hand_on():
+                pauses = 0 if self._hand_on() else pauses + 1
+                if pauses > ALERT:
                     self._inbox.wait()
-                    self._inbox.linger(DURABLE_PAUSE if self.settings.spool_dir else RENDER_PAUSE)
+                    pauses = 0
+                self._inbox.linger(DURABLE_PAUSE if self.settings.spool_dir else RENDER_PAUSE)
         except Exception as error:  # noqa: BLE001 - a fault of ours; what is in the inbox waits for the next start
             _selflog.contain("the render thread", error)
         finally:

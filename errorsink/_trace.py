@@ -1,4 +1,4 @@
-"""A traceback as raw places: `(code, position)` pairs that hold no frame and no local.
+"""A traceback as raw places: code objects and positions, which hold no frame and no local.
 
 The position is the index of the failing instruction where code objects map it to lines (Python 3.11 and later), and
 the line itself on 3.10. Reading the index is as cheap as it gets; the line is found when the error is rendered.
@@ -10,19 +10,34 @@ import sys
 from itertools import islice
 from os.path import dirname, sep
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Callable, Iterable, Union
+from typing import Any, Callable, Iterable, Iterator, Union
 
 from errorsink.model import MAX_FRAMES
 
-__all__ = ["OMITTED", "REPEATED", "Place", "call_site", "line_of", "running_frame", "squeeze", "walk"]
+__all__ = [
+    "OMITTED",
+    "REPEATED",
+    "Place",
+    "Places",
+    "call_site",
+    "identity",
+    "line_of",
+    "pairs",
+    "running_frame",
+    "squeeze",
+    "walk",
+]
 
 OMITTED = "omitted"
 REPEATED = "repeated"
 Place = tuple[Union[CodeType, str], Any]
 """A code object and a position; or OMITTED or REPEATED and how many frames the mark stands for."""
+Places = list[Any]
+"""The parts of places in turn, outermost first. One list that lives for a while, where a tuple for each frame would
+have the garbage collector run seven times as often, and in the caller's time."""
 
-LONG = 64
-"""Places above which a trace is shortened at once, so that a deep recursion isn't kept whole in the ring."""
+LONG = 2 * 64
+"""Parts of places above which a trace is shortened at once, so that a deep recursion isn't kept whole in the ring."""
 KEPT = 128
 """Places that are kept of a long trace until it is rendered: those at its two ends."""
 RECURSION = 16
@@ -42,20 +57,35 @@ _plain = str.__str__
 _BY_INSTRUCTION = sys.version_info >= (3, 11)
 
 
-def walk(traceback: TracebackType | None) -> list[Place]:
+def walk(traceback: TracebackType | None) -> Places:
     """The traceback's places, outermost first; a long one squeezed."""
-    places: list[Place] = []
+    places: Places = []
     append = places.append
     if _BY_INSTRUCTION:
         while traceback is not None:
             lasti = traceback.tb_lasti
-            append((traceback.tb_frame.f_code, lasti if lasti >= 0 else _by_line(traceback)))
+            append(traceback.tb_frame.f_code)
+            append(lasti if lasti >= 0 else _by_line(traceback))
             traceback = traceback.tb_next
     else:
         while traceback is not None:
-            append((traceback.tb_frame.f_code, traceback.tb_lineno))
+            append(traceback.tb_frame.f_code)
+            append(traceback.tb_lineno)
             traceback = traceback.tb_next
-    return places if len(places) <= LONG else shorten(places)
+    return places if len(places) <= LONG else _shortened(places)
+
+
+def pairs(places: Places) -> Iterator[Place]:
+    """Place by place."""
+    return zip(places[::2], places[1::2], strict=True)
+
+
+def identity(places: Places) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """Equal for equal traces, as long as their code objects live.
+
+    Code objects of two files may be equal, and one with odd constants can't be hashed.
+    """
+    return tuple(map(id, places[::2])), tuple(places[1::2])
 
 
 def _by_line(traceback: TracebackType) -> int:
@@ -64,16 +94,17 @@ def _by_line(traceback: TracebackType) -> int:
     return -1 if line is None or line < 0 else -2 - line
 
 
-def call_site(frame: FrameType | None) -> list[Place]:
+def call_site(frame: FrameType | None) -> Places:
     """The places of a running stack, outermost first, without the SDK's own innermost frames."""
     while frame is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
-    places: list[Place] = []
+    places: Places = []
     while frame is not None:
-        places.append((frame.f_code, frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno))
+        places.append(frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno)
+        places.append(frame.f_code)
         frame = frame.f_back
     places.reverse()
-    return places if len(places) <= LONG else shorten(places)
+    return places if len(places) <= LONG else _shortened(places)
 
 
 def _is_own(filename: str) -> bool:
@@ -94,7 +125,11 @@ def line_of(code: CodeType, position: Any) -> int | None:
     return found[0] if type(found[0]) is int else None
 
 
-def shorten(places: list[Place]) -> list[Place]:
+def _shortened(places: Places) -> Places:
+    return [part for place in _shorten(pairs(places)) for part in place]
+
+
+def _shorten(places: Iterable[Place]) -> list[Place]:
     """What is kept of a long trace until it is rendered, without a look at any line: that would be the caller's time.
 
     The very same place again and again is counted. Of what is then still too long, a recursion through a few places

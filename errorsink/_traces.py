@@ -5,11 +5,11 @@ Programs fail in the same places again and again, so that rendering a report is 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from errorsink._classify import named
 from errorsink._frames import FrameCache
-from errorsink._trace import OMITTED, Place, squeeze
+from errorsink._trace import OMITTED, Places, identity, pairs, squeeze
 from errorsink.model import Frame
 
 __all__ = ["TraceCache", "TraceText", "frames_left_out", "plural"]
@@ -39,10 +39,10 @@ class TraceCache:
 
     def __init__(self, frames: FrameCache) -> None:
         self._frames = frames
-        self._known: dict[tuple[Any, ...], tuple[TraceText, Sequence[Place]]] = {}
+        self._known: dict[tuple[Any, ...], tuple[TraceText, Places]] = {}
 
-    def __getitem__(self, places: Sequence[Place]) -> TraceText:
-        key = tuple([part for code, position in places for part in (id(code), position)])
+    def __getitem__(self, places: Places) -> TraceText:
+        key = identity(places)
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= CACHE_SIZE:
@@ -52,10 +52,10 @@ class TraceCache:
             found = self._known[key] = (self._look_up(places), places)
         return found[0]
 
-    def _look_up(self, places: Sequence[Place]) -> TraceText:
+    def _look_up(self, places: Places) -> TraceText:
         texts: list[str] = []
         frames: list[Frame] = []
-        for code, position in squeeze(list(places)):
+        for code, position in squeeze(list(pairs(places))):
             if isinstance(code, str):
                 texts.append(frames_left_out(position) if code == OMITTED else _repeated(position))
             else:

@@ -12,8 +12,9 @@ from uuid import UUID
 import pytest
 
 import errorsink
-from errorsink import _api, _exit
+from errorsink import _api, _exit, _pipeline
 from errorsink._pipeline import Pipeline
+from tests.collectors.contract import wait_until
 
 
 def at_once(number: int, act: Any) -> None:
@@ -88,6 +89,17 @@ def test_reports_of_several_threads_add_up() -> None:
     at_once(8, lambda: [errorsink.report_error(ValueError("x")) for _ in range(200)])
     after = errorsink.stats()
     assert (after.reported - before.reported, after.recorded - before.recorded) == (1_600, 1_600)
+
+
+def test_the_render_thread_sleeps_when_nothing_comes_and_wakes_when_something_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It looks by itself a few times, then costs nothing until the next report."""
+    monkeypatch.setattr(_pipeline, "RENDER_PAUSE", 0.001)
+    for _ in range(3):
+        errorsink.report_error(ValueError("x"))
+        inbox = _api._running["pipeline"]._inbox
+        assert wait_until(lambda: not inbox.pending and inbox._parked, 10)
 
 
 # --------------------------------------------------------------------------------------------------------- context

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from errorsink import _capture
 from errorsink._inbox import MAX_CROWDS, Inbox
 
@@ -90,3 +92,22 @@ def test_a_hurry_ends_the_wait_and_the_pause() -> None:
     inbox.hurry()
     assert done.wait(10)
     thread.join()
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 3, 10])
+def test_a_queue_that_is_half_full_ends_the_pause(capacity: int) -> None:
+    """A burst is rendered before it fills the queue; a lone report waits for more."""
+    inbox = Inbox(capacity)
+    done = threading.Event()
+
+    def worker() -> None:
+        inbox.linger(60)
+        done.set()
+
+    thread = threading.Thread(target=worker)
+    thread.start()
+    for number in range(capacity // 2 + 1):
+        inbox.put(snapshot(str(number)))
+    assert done.wait(10)
+    thread.join()
+    assert len(inbox.take(100)) == capacity // 2 + 1
