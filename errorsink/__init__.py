@@ -1,12 +1,16 @@
 """report_error() in a catch block: redacted, complete, counted, and at a cost that the caller doesn't notice."""
 
-from errorsink._api import Stats, configure, flush, recent_errors, report_error, shutdown, stats
+from errorsink._api import configure, flush, recent_errors, report_error, shutdown, stats
 from errorsink._context import context
-from errorsink._ledger import Account
+from errorsink._receipt import Receipt
+from errorsink._typing import TYPE_CHECKING
 from errorsink.errors import ConfigurationError, HarnessError, SinkUnavailable
 from errorsink.hooks import install_hooks
-from errorsink.model import Cause, ErrorRecord, Frame, Receipt
-from errorsink.sinks import Item, Outcome, Sink, SinkConfig
+
+if TYPE_CHECKING:
+    from errorsink._ledger import Account, Stats
+    from errorsink.model import Cause, ErrorRecord, Frame
+    from errorsink.sinks import Item, Outcome, Sink, SinkConfig
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,3 +36,27 @@ __all__ = [
     "shutdown",
     "stats",
 ]
+
+_ELSEWHERE = {
+    "_ledger": ("Account", "Stats"),
+    "model": ("Cause", "ErrorRecord", "Frame"),
+    "sinks": ("Item", "Outcome", "Sink", "SinkConfig"),
+}
+"""Public names that no report needs: their modules are imported when somebody asks for one."""
+
+
+if not TYPE_CHECKING:  # type checkers shall go on telling of names that don't exist
+
+    def __getattr__(name: str) -> object:
+        for module, names in _ELSEWHERE.items():
+            if name in names:
+                from importlib import import_module  # lazy: for these names alone
+
+                value = getattr(import_module(f"{__name__}.{module}"), name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

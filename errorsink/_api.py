@@ -4,47 +4,29 @@ from __future__ import annotations
 
 import _thread
 import os
+from collections.abc import Callable, Mapping
 from contextvars import Context, copy_context
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 from errorsink import _capture, _exit, _fork, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
-from errorsink._ledger import Account
 from errorsink._normalize import in_user_code
 from errorsink._pipeline import Pipeline
+from errorsink._receipt import Receipt
 from errorsink._settings import Settings
 from errorsink._tally import Tally
-from errorsink.model import Handling, Level, Receipt
+from errorsink._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from errorsink.model import ErrorRecord
+    from errorsink._ledger import Stats
+    from errorsink.model import ErrorRecord, Handling, Level
 
-__all__ = ["Stats", "configure", "flush", "recent_errors", "report_error", "shutdown", "stats"]
+__all__ = ["configure", "flush", "recent_errors", "report_error", "shutdown", "stats"]
 
 ELSEWHERE = 2.0
 """Seconds that a report at the end of the stack may take on the thread that makes it."""
 MAX_TIMEOUT = 86_400.0
 """Seconds: a longer wait of flush or shutdown is cut to a day."""
-
-
-class Stats(NamedTuple):
-    """What became of the reports of this process. `reported = recorded + gated + refused`, by reason."""
-
-    reported: int
-    """Calls of `report_error`."""
-    recorded: int
-    """In the ring, and on the way to every enabled sink."""
-    gated: dict[str, int]
-    """Kept out by a closed gate, by `Receipt.reason`."""
-    refused: dict[str, int]
-    """Not accepted for another reason: after `shutdown`, or from inside the SDK's own work (`internal`)."""
-    contained: int
-    """Errors inside the SDK itself that were kept from the application; each kind was told on standard error."""
-    redactions: dict[str, int]
-    """Secrets that were masked since the last `configure`, by kind."""
-    sinks: dict[str, Account]
-    """The account of every enabled sink, since the last `configure`."""
 
 
 class _Refusals(Tally):
@@ -317,6 +299,8 @@ def recent_errors() -> list[ErrorRecord]:
 
 def stats() -> Stats:
     """What became of the reports of this process so far."""
+    from errorsink._ledger import Stats  # lazy: no report needs it
+
     pipeline = _running.get(_KEY)
     return Stats(
         reported=_counts.reported.value,

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
 
 from errorsink._normalize import CUT, ask
+from errorsink._typing import Any
 from errorsink._values import text
 
 __all__ = ["RAW_ATTRIBUTE", "attributes"]

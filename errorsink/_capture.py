@@ -15,15 +15,16 @@ import _thread
 import os
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from itertools import count
 from time import time_ns
 from types import TracebackType
-from typing import Any, Callable, Mapping, NamedTuple
 
 from errorsink import _attributes, _classify, _context, _normalize, _values
 from errorsink._chain import Link, group_types, instance_facts, linked, stands_alone, traceback_of
 from errorsink._classify import ClassFacts
 from errorsink._trace import Places, call_site, running_frame, walk
+from errorsink._typing import Any, NamedTuple
 
 __all__ = ["CURRENT", "Link", "Snapshot", "renew_identity", "take"]
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Callable, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Callable, NamedTuple, Sequence
 
 from errorsink import _classify, _values
+from errorsink._limits import MAX_CAUSES
 from errorsink._normalize import RAW_TEXT, head
 from errorsink._trace import Places, walk
-from errorsink.model import MAX_CAUSES
+from errorsink._typing import Any, NamedTuple
 
 __all__ = ["Link", "SyntaxFacts", "group_types", "instance_facts", "linked", "stands_alone", "traceback_of"]
 

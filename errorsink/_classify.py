@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import errno
 import weakref
+from collections.abc import Callable
 from types import GetSetDescriptorType
-from typing import Any, Callable, NamedTuple
 
 from errorsink._normalize import defined, type_name
+from errorsink._typing import Any, NamedTuple
 from errorsink._values import says_args
 from errorsink.errors import HarnessError
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 from errorsink._normalize import caller_text, defined, simple_name
+from errorsink._typing import Any, NamedTuple
 
 __all__ = ["MAX_NODES", "Form", "form_of"]
 

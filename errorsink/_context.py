@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Generator
 
 from errorsink._attributes import attributes as _read
+from errorsink._typing import Any
 
 __all__ = ["active_trace", "attributes", "context"]
 

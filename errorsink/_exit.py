@@ -10,9 +10,10 @@ import atexit
 import os
 import sys
 import threading
-from typing import Any, Callable
+from collections.abc import Callable
 
 from errorsink._trace import running_frame
+from errorsink._typing import Any
 
 __all__ = ["at_exit", "begun", "come_first", "drain_when_child_ends"]
 

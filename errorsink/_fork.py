@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Callable, Generator
+
+from errorsink._typing import Any
 
 __all__ = ["absent", "at_fork", "catch_up", "come_first", "logging_unlocked"]
 

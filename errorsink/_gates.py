@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Mapping
 
 from errorsink._settings import FALSE_WORDS, PROVIDER_GATES, Settings, encoded, raw_environment, variable
+from errorsink._typing import Any
 
 __all__ = ["closed", "override"]
 

@@ -7,11 +7,11 @@ signal handler may do so at any line, on any thread.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from errorsink import _native
 from errorsink._tally import Tally
 from errorsink._trace import identity
+from errorsink._typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from errorsink._capture import Snapshot

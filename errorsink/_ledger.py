@@ -1,11 +1,11 @@
-"""The account of one sink: where every record is that was meant for it."""
+"""Where every report is: the account of each sink, and the counts of all."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Callable, NamedTuple
 
-__all__ = ["Account", "Ledger"]
+__all__ = ["Account", "Ledger", "Stats"]
 
 
 class Account(NamedTuple):
@@ -40,6 +40,25 @@ class Account(NamedTuple):
         """True when every report is accounted for."""
         out = self.delivered + sum(self.filtered.values()) + sum(self.rejected.values()) + sum(self.dropped.values())
         return self.recorded + self.recovered == out + self.merged + self.queued + self.spooled
+
+
+class Stats(NamedTuple):
+    """What became of the reports of this process. `reported = recorded + gated + refused`, by reason."""
+
+    reported: int
+    """Calls of `report_error`."""
+    recorded: int
+    """In the ring, and on the way to every enabled sink."""
+    gated: dict[str, int]
+    """Kept out by a closed gate, by `Receipt.reason`."""
+    refused: dict[str, int]
+    """Not accepted for another reason: after `shutdown`, or from inside the SDK's own work (`internal`)."""
+    contained: int
+    """Errors inside the SDK itself that were kept from the application; each kind was told on standard error."""
+    redactions: dict[str, int]
+    """Secrets that were masked since the last `configure`, by kind."""
+    sinks: dict[str, Account]
+    """The account of every enabled sink, since the last `configure`."""
 
 
 class Ledger:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import _thread
 import time
 from collections import deque
-from typing import Any, Callable
+from collections.abc import Callable
+
+from errorsink._typing import Any
 
 __all__ = ["Condition", "Mutex", "Thread", "allocate_lock", "in_own_thread"]
 

@@ -9,8 +9,10 @@ KeyboardInterrupt and SystemExit pass: they may be a real Ctrl-C or SIGTERM that
 from __future__ import annotations
 
 import _thread
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any, Callable
+
+from errorsink._typing import Any
 
 __all__ = [
     "CUT",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import _thread
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Callable, Mapping
 
 from errorsink import _exit, _fork, _native, _selflog
 from errorsink._inbox import Inbox
 from errorsink._settings import Settings
+from errorsink._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from errorsink._capture import Snapshot

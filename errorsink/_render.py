@@ -18,9 +18,10 @@ from errorsink._capture import Snapshot
 from errorsink._chain import Link
 from errorsink._frames import FrameCache
 from errorsink._normalize import RAW_TEXT
+from errorsink._receipt import uuid7
 from errorsink._stack import CUT, StackWriter, cut
 from errorsink._traces import TraceCache
-from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, Handling, Level, uuid7
+from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, Handling, Level
 
 __all__ = ["Redaction", "Renderer"]
 

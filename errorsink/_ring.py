@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+
+from errorsink._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from errorsink._capture import Snapshot

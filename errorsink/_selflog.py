@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import _thread
 import sys
+from collections.abc import Callable
 from time import monotonic
-from typing import Callable
 
 from errorsink._normalize import caller_text, in_user_code, type_name
 from errorsink._tally import Tally

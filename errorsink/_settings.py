@@ -7,8 +7,9 @@ A setting's name is its variable's in lower case, without `ERRORSINK_`: `ERRORSI
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar, Union, cast, overload
+from collections.abc import Callable, Iterable, Mapping
 
+from errorsink._typing import Any, Generic, TypeVar, cast, overload
 from errorsink.errors import ConfigurationError
 
 __all__ = ["TABLE", "Setting", "Settings", "encoded", "environment", "raw_environment", "variable"]
@@ -264,7 +265,7 @@ class Settings:
     redact_keys = Setting[tuple[str, ...]](
         "ERRORSINK_REDACT_KEYS", (), _names, _NAMES, "More names of keys whose values are masked, such as `pin`."
     )
-    redact = Setting[Union[Callable[[str], str], None]](
+    redact = Setting[Callable[[str], str] | None](
         "ERRORSINK_REDACT",
         None,
         _callable,

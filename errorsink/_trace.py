@@ -7,12 +7,13 @@ the line itself on 3.10. Reading the index is as cheap as it gets; the line is f
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from os.path import dirname, sep
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Callable, Iterable, Iterator, Union
 
-from errorsink.model import MAX_FRAMES
+from errorsink._limits import MAX_FRAMES
+from errorsink._typing import Any
 
 __all__ = [
     "OMITTED",
@@ -30,7 +31,7 @@ __all__ = [
 
 OMITTED = "omitted"
 REPEATED = "repeated"
-Place = tuple[Union[CodeType, str], Any]
+Place = tuple[CodeType | str, Any]
 """A code object and a position; or OMITTED or REPEATED and how many frames the mark stands for."""
 Places = list[Any]
 """The parts of places in turn, outermost first. One list that lives for a while, where a tuple for each frame would

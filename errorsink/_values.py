@@ -9,11 +9,12 @@ Containers are walked with a budget, so that a text of millions of characters is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, Callable, Iterator, NamedTuple
 
 from errorsink._containers import MAX_NODES, Form, form_of
 from errorsink._normalize import CUT, RAW_TEXT, bounded, caller_text, defined, head, type_name
+from errorsink._typing import Any, NamedTuple
 
 __all__ = ["is_leaf", "message", "said", "says_args", "shown", "text"]
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Literal, Mapping, NamedTuple, Sequence, Union
 
+from errorsink._limits import MAX_ATTRIBUTES, MAX_CAUSES, MAX_FRAMES, MAX_MESSAGE, MAX_STACK
+from errorsink._receipt import Receipt, uuid7
+
 __all__ = [
     "MAX_ATTRIBUTES",
     "MAX_CAUSES",
@@ -21,18 +24,8 @@ __all__ = [
     "Handling",
     "Level",
     "Receipt",
+    "uuid7",
 ]
-
-MAX_MESSAGE = 4_000
-"""Code points in `ErrorRecord.message`, the mark of a cut included."""
-MAX_STACK = 16_000
-"""Code points in `ErrorRecord.stack`, the mark of a cut included."""
-MAX_FRAMES = 20
-"""Frames a traceback keeps: the 3 outermost and the 17 innermost."""
-MAX_CAUSES = 5
-"""Links of the `__cause__` / `__context__` chain that are kept behind the error itself."""
-MAX_ATTRIBUTES = 100
-"""Attributes of one report, those of `errorsink.context` included (Datadog advises fewer than 256)."""
 
 Level = Literal["debug", "info", "warning", "error", "critical"]
 Handling = Literal["handled", "unhandled_rejection", "uncaught_exception"]
@@ -110,42 +103,3 @@ class ErrorRecord(NamedTuple):
     """How many equal reports this record stands for; more than 1 only where a full queue merged them."""
     last_time_ns: int | None = None
     """When the last of the merged reports was made; None where nothing was merged."""
-
-
-class Receipt(NamedTuple):
-    """What `report_error` returns: true when the report was accepted."""
-
-    time_ns: int = 0
-    """When the report was made, in nanoseconds since the Unix epoch; 0 for one that was not accepted."""
-    number: int = 0
-    """The 62 bits that tell this report from all others of its time."""
-    reason: str | None = None
-    """None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`."""
-
-    @property
-    def accepted(self) -> bool:
-        """True when the report is in the ring and on its way to every enabled sink."""
-        return self.reason is None
-
-    @property
-    def id(self) -> str:
-        """The report's UUIDv7; empty for a report that was not accepted."""
-        return uuid7(self.time_ns, self.number) if self.reason is None else ""
-
-    def __bool__(self) -> bool:
-        return self.reason is None
-
-    def __repr__(self) -> str:
-        return f"Receipt(id={self.id!r}, accepted={self.accepted}, reason={self.reason!r})"
-
-
-def uuid7(time_ns: int, number: int) -> str:
-    """The UUIDv7 (RFC 9562, section 5.7) of a time and a 62-bit number.
-
-    The 12 bits beside the milliseconds hold the fraction of the millisecond (section 6.2, method 3), so that
-    ids made by one process sort in the order of their reports.
-    """
-    millis, rest = divmod(max(time_ns, 0), 1_000_000)
-    value = (millis & 0xFFFF_FFFF_FFFF) << 80 | 0x7 << 76 | (rest << 12) // 1_000_000 << 64
-    digits = f"{value | 0b10 << 62 | number & 0x3FFF_FFFF_FFFF_FFFF:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

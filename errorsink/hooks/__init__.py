@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Callable
+from collections.abc import Callable
 
 from errorsink.hooks._install import install
 from errorsink.hooks._uncaught import in_main, in_thread

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+
+from errorsink._typing import Any
 
 __all__ = ["install"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from threading import ExceptHookArgs
 from types import TracebackType
-from typing import Any
 
 from errorsink import _capture, _classify, _selflog
 from errorsink._api import report_error
+from errorsink._typing import Any
 from errorsink._values import text
 
 __all__ = ["in_main", "in_thread", "unraisable"]
