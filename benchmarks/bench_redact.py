@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -121,20 +122,23 @@ def doubling(largest: int) -> Iterator[tuple[str, list[float]]]:
         yield name, [timeit.timeit(partial(redactor.redact, grown(name, size)), number=1) for size in sizes]
 
 
-def main() -> None:
+def main(quick: bool = False) -> None:
     """Prints everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="adversarial texts of up to 256,000 characters")
-    quick = parser.parse_args().quick
+    print("## Redaction\n")
     print(f"{'':<32}{'engine / loop':>15}{'engine / twin':>15}{'engine':>12}{'loop':>12}{'twin':>12}")
     for row in rows():
         ratios = f"{row.engine / row.loop:>15.3f}{row.engine / row.naive:>15.3f}"
         print(f"{row.name:<32}{ratios}{row.engine:>9.0f} µs{row.loop:>9.0f} µs{row.naive:>9.0f} µs")
     print(f"\n{'adversarial text':<36}{'growth of the time when the text doubles':>42}{'largest':>12}")
+    factors: list[float] = []
     for name, seconds in doubling(256_000 if quick else LARGEST):
         growth = [(later / earlier) ** 0.5 for earlier, later in itertools.pairwise(seconds)]
+        factors += growth
         print(f"{name:<36}{'  '.join(f'{factor:.2f}' for factor in growth):>42}{seconds[-1]:>10.2f} s", flush=True)
+    print(f"\nmedian {median(factors):.2f}, largest {max(factors):.2f}")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="adversarial texts of up to 256,000 characters")
+    main(parser.parse_args().quick)

@@ -1,7 +1,7 @@
 """Redaction: no known secret leaves the process, and the text around it stays readable.
 
 The complete text is redacted first and cut afterwards; a text that was cut first keeps pieces that no rule knows.
-Only `redact_bounded` reads a part of a text, and it gives up what a secret at the cut may have left.
+Where only the beginning of a text could be read, `without_end` gives up what a secret at the cut may have left.
 """
 
 from collections.abc import Callable, Collection
@@ -66,16 +66,6 @@ class Redactor:
         except Exception:  # noqa: BLE001 - whatever failed, here or in the hook: what was not checked is not shown
             return ERROR
 
-    def redact_bounded(self, text: str, limit: int) -> str:
-        """The beginning of a text, redacted, from at most ``limit`` of its characters.
-
-        Of a text over the limit the last 8,192 characters that were read are dropped after redaction, since the limit
-        may have split a secret there.
-        """
-        if len(text) <= limit:
-            return self.redact(text)
-        return self.redact(text[:limit])[:-OVERLAP]
-
     def is_sensitive_key(self, key: str) -> bool:
         """Whether an attribute's key names a secret, in whatever spelling: `db.password`, `X-Api-Key`, `sessionId`."""
         return self._keys.kind(key) is not None
@@ -139,6 +129,11 @@ class Redactor:
         if not isinstance(changed, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a hook may break its word
             return ERROR
         return masked if changed == masked else self._masked(changed)
+
+
+def without_end(redacted: str) -> str:
+    """What is kept of the redacted beginning of a longer text: where it was cut, half a secret may stand."""
+    return redacted[:-OVERLAP]
 
 
 def mask(kind: str) -> str:

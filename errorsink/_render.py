@@ -19,14 +19,13 @@ from errorsink._chain import Link
 from errorsink._frames import FrameCache
 from errorsink._normalize import RAW_TEXT
 from errorsink._receipt import uuid7
+from errorsink._redact import without_end
 from errorsink._stack import CUT, StackWriter, cut
 from errorsink._traces import TraceCache
 from errorsink.model import MAX_ATTRIBUTES, MAX_MESSAGE, AttributeValue, Cause, ErrorRecord, Handling, Level
 
 __all__ = ["Redaction", "Renderer"]
 
-OVERLAP = 8_192
-"""Code points dropped from the end of a capped text: no secret of a known kind is longer."""
 MAX_ATTRIBUTE = 4_000
 """Code points of one attribute's value."""
 MAX_NAME = 200
@@ -67,7 +66,7 @@ class Renderer:
         Of a text that was capped when it was captured, the end goes too: it may hold half a secret.
         """
         clean = self._redaction.redact(utf8_clean(text))
-        return clean if len(text) < RAW_TEXT else clean[:-OVERLAP] + CUT
+        return clean if len(text) < RAW_TEXT else without_end(clean) + CUT
 
     def record(self, snapshot: Snapshot, repeat_count: int = 1, last_time_ns: int | None = None) -> ErrorRecord:
         """The record of a snapshot that stands for `repeat_count` equal reports."""
@@ -168,7 +167,7 @@ class Renderer:
 
     def _clean_value(self, key: str, value: str) -> str:
         clean = self._redaction.redact_value(key, utf8_clean(value))
-        return clean if len(value) < RAW_ATTRIBUTE else clean[:-OVERLAP] + CUT
+        return clean if len(value) < RAW_ATTRIBUTE else without_end(clean) + CUT
 
 
 def _one_of(value: Any, allowed: tuple[_W, ...], default: _W) -> _W:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from errorsink._redact import OVERLAP, Redactor, table
+from errorsink._redact import Redactor, table, without_end
 
 if TYPE_CHECKING:
     from errorsink.cli._command import Subparsers
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     text = data[:MOST_BYTES].decode("utf-8", "replace")
     redacted = redactor.redact(text)
     too_long = len(data) > MOST_BYTES
-    sys.stdout.buffer.write((redacted[:-OVERLAP] if too_long else redacted).encode("utf-8", "replace"))
+    sys.stdout.buffer.write((without_end(redacted) if too_long else redacted).encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
     _print_counts(redactor.counts())
     if too_long:
