@@ -16,6 +16,7 @@ from errorsink._redact_rules._values import (
     quoted_value,
     reads_on,
     unquoted_value,
+    unquoted_word,
 )
 
 _QUOTE = r"(?:\\{0,7}[\"'`]|%2[27]|&quot;|&#39;)"
@@ -45,6 +46,12 @@ _BRACKETED = re.compile(
     r"(?:<[A-Za-z][^<>\n]{0,256}>|\$\{[^}\n]{0,256}\}|[{\[(][\w '\"][^\n]{0,256}?[})\]]|\{\}|\[\]|\(\))"
     r"(?=[\s,;:.)\]}'\"&]|\Z)"
 )
+_LINE_BEGINS = re.compile(r"(?:^|\n|\r)(?:export |set )?\Z", re.MULTILINE)
+_LONGEST_LINE = 256
+_OPTION = re.compile(r"--?[A-Za-z][\w-]{0,63}(?:[=\s]|\Z)", re.ASCII)
+_SHELL_SIGNS = ("=", ":", ",", ">")
+_SUBSTITUTION = re.compile(r"\$\([^)\n]{1,256}\)(?=[\s,;\"'`]|\Z)")
+_SYMBOLS = "!#$%&()*+,-./:;<=>?@[]^_{|}~"
 _LOGIN_OF_NETRC = re.compile(r"\blogin \S{1,64} \Z")
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
 
@@ -61,6 +68,8 @@ def keyed_rule(kind: str, meaning: str, terms: Iterable[Term]) -> Rule:
         if after is None:
             return None
         value = _NOTATIONS[after["sign"].lower()](text, start, after, term)
+        if after["sign"][:1] in _SHELL_SIGNS and not (after["close"] or (value is not None and value.quoted)):
+            value = _shell_word(text, start, after, value, term)
         return None if value is None else (value.start, value.end)
 
     return Rule(kind, meaning, tuple(by_literal), find, View.FOLDED, fused=True)
@@ -96,6 +105,37 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     word = text[value.start : value.end]
     shaped = is_shaped(word) or (not colon and len(word) >= 4 and (word.islower() or not word.isalpha()))
     return value if shaped and not _is_parsers(text, start, term, value) else None
+
+
+def _shell_word(text: str, start: int, after: re.Match[str], value: Value | None, term: Term) -> Value | None:
+    """`NAME=value` at the beginning of a line, `--name=value` and `--name value`: only a blank ends such a value."""
+    name = _name_start(text, start)
+    sign = after.start("sign")
+    if _is_option(text, name):
+        if not after["gap"] and text[sign] == "=":
+            return _to_blank(text, name, sign + 1, value, term)
+        if after["gap"] == " " and after.end() == after.end("sign"):  # the sign is the value's first character
+            return _argument(text, name, sign, term)
+    elif not after["gap"] and text[name : sign + 1].isupper() and _LINE_BEGINS.search(text, max(0, name - 8), name):
+        return _to_blank(text, name, sign + 1, value, term)
+    return value
+
+
+def _is_option(text: str, name: int) -> bool:
+    return text.startswith("--", name) and (name == 0 or text[name - 1].isspace())
+
+
+def _to_blank(text: str, name: int, position: int, value: Value | None, term: Term) -> Value | None:
+    """The whole word, where other notations find less: any punctuation may be in it, also as its first character."""
+    word = unquoted_word(text, position, text[max(0, name - _LONGEST_LINE) : name].rpartition("\n")[2])
+    if word is None or (value is not None and word.end <= value.end):
+        return value
+    if value is not None:
+        return word
+    if _SUBSTITUTION.match(text, position) or is_code(text, position, word.end):
+        return None
+    likely = is_shaped(text[word.start : word.end].lstrip(_SYMBOLS))
+    return word if likely and _is_secret(text, word, term) else None
 
 
 def _compared(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
@@ -157,17 +197,19 @@ def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Valu
         return _element(text, start, after, term)
     name = _name_start(text, start)
     if text.startswith("--", name):
-        return _argument(text, position, term) if after["gap"] == " " else None
+        return _argument(text, name, position, term) if after["gap"] == " " else None
     if _LOGIN_OF_NETRC.search(text[max(0, start - _LONGEST_NAME) : start]) is not None:
-        return _argument(text, position, term)
+        return _argument(text, name, position, term)
     return _prose(text, start, position, term)
 
 
-def _argument(text: str, position: int, term: Term) -> Value | None:
+def _argument(text: str, name: int, position: int, term: Term) -> Value | None:
     value = quoted_value(text, position)
     if value is not None:
         return value if _is_secret(text, value, term) else None
-    value = _unquoted(text, position, term) if text[position : position + 1] != "-" else None
+    if _OPTION.match(text, position):
+        return None
+    value = _to_blank(text, name, position, _unquoted(text, position, term), term)
     if value is None:
         return None
     word = text[value.start : value.end]
@@ -226,7 +268,7 @@ def _unquoted(text: str, position: int, term: Term, *, encoded: bool = False) ->
     """
     if text[position : position + 1] in _NO_VALUE or text.startswith(MASK_OPENING, position):
         return None
-    if _BRACKETED.match(text, position) or is_code(text, position):
+    if _BRACKETED.match(text, position) or _SUBSTITUTION.match(text, position) or is_code(text, position):
         return None
     if term.segments[-1] in ("pwd", "pass") and _PATH.match(text, position) is not None:
         return None

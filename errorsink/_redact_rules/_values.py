@@ -116,6 +116,29 @@ def unquoted_value(text: str, position: int, *, encoded: bool = False) -> Value 
     return Value(start, position, quoted=False) if position > start else None
 
 
+_BLANKLESS = re.compile(r"(?:[^\s\x00-\x1f\\]|\\(?![nrt\"'`]))+")
+_CLOSING = re.compile(r"[\"'`)\]}>]{0,3}[.,:;!?]{0,3}\Z")
+
+
+def unquoted_word(text: str, position: int, before: str) -> Value | None:
+    """The value up to a blank or a line break, written out or as `\\n`, whatever punctuation it has.
+
+    A quote that ``before``, its line so far, has opened ends it too; and of the punctuation at its end up to six
+    characters stay outside, since they may close what is around it.
+    """
+    word = _BLANKLESS.match(text, position)
+    if word is None or word[0][0] in "\"'`":
+        return None
+    end = word.end()
+    for quote in "\"'`":
+        if before.count(quote) % 2:
+            closing = text.find(quote, position, end)
+            end = closing if closing >= 0 else end
+    punctuation = _CLOSING.search(text, max(position, end - 6), end)
+    end = end if punctuation is None else punctuation.start()
+    return Value(position, end, quoted=False) if end > position else None
+
+
 # --- can it be a secret? ------------------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(
@@ -185,9 +208,15 @@ def is_name_or_pattern(value: str) -> bool:
     return _NAME_OR_PATTERN.match(value) is not None
 
 
-def is_code(text: str, position: int) -> bool:
-    """Whether the unquoted value that begins here is an expression: `self.password`, `get_token(…)`."""
-    return _CODE.match(text, position) is not None
+def is_code(text: str, position: int, end: int | None = None) -> bool:
+    """Whether the unquoted value that begins here is an expression: `self.password`, `get_token(…)`.
+
+    ``end`` says where the value ends for certain: what goes on there as no expression does is none.
+    """
+    code = _CODE.match(text, position)
+    return code is not None and (
+        end is None or code.end() >= end or text[code.end()] in ".[(" or code[0][-1] not in ")]"
+    )
 
 
 def is_annotation(text: str, position: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any
@@ -134,6 +135,65 @@ SYMBOLS = [
 def test_punctuation_in_an_unquoted_password_does_not_end_it(password: str) -> None:
     """Generated passwords have punctuation; none of the characters behind it may stay."""
     assert "cdefgh2" not in REDACTOR.redact(f"DB_PASSWORD={password}")
+
+
+WORDS = {
+    "environment": "A=1\nDB_PASSWORD={}\nHOME=/",
+    "exported": "export API_TOKEN={}\nls",
+    "argument with a sign": "mysql --password={} --host h",
+    "argument": "mysql --password {} --host h",
+}
+
+
+@pytest.mark.parametrize("notation", WORDS)
+def test_only_a_blank_ends_a_word_of_the_shell(notation: str) -> None:
+    """Whatever punctuation a generated password begins with, and goes on with; but `-a…` is another option."""
+    marks = "!#$%&()*+,-./:;<=>?@[]^_{|}~"
+    leaks = [
+        (first, second)
+        for first in marks
+        for second in marks
+        for text in [REDACTOR.redact(WORDS[notation].format(f"{first}Ab1cdef{second}9hijklm{second}Z2opqrs{first}"))]
+        if "b1cdef" in text or "9hijklm" in text or "Z2opqrs" in text
+    ]
+    assert [pair for pair in leaks if notation != "argument" or pair[0] != "-"] == []
+
+
+NO_SECRETS = [
+    "mysql --password --host h",
+    "mysql --password -v --host h",
+    "mysql --password=$(cat /run/x) -v",
+    "mysql --password=<your-password> -v",
+    "usage: mysql [--password=PASSWORD] [--token TOKEN]",
+    "use --password to set it",
+    "PASSWORD=get_password()",
+    'PASSWORD=os.environ["X"]',
+    "PASSWORD=settings.db.password",
+    "API_KEY=${API_KEY}",
+    "MAX_TOKENS=4096",
+    "PASSWORD=\nHOME=/",
+]
+
+
+@pytest.mark.parametrize("text", NO_SECRETS)
+def test_what_is_no_word_of_the_shell_stays(text: str) -> None:
+    """Options without a value, code, placeholders, counts."""
+    assert REDACTOR.redact(text) == text
+
+
+ENCLOSED = [
+    '{"cmd":"mysql --password=%s","x":1}',
+    '{"cmd":"mysql --password %s","x":1}',
+    "(called with mysql --password=%s)",
+    "'mysql --token=%s' failed, see 'log'",
+]
+
+
+@pytest.mark.parametrize("text", ENCLOSED)
+def test_a_word_of_the_shell_ends_with_what_is_around_it(text: str) -> None:
+    """The quote or the bracket that was open before stays, and what comes after it."""
+    masked = re.sub(r"\[REDACTED:[a-z-]+\]", "%s", REDACTOR.redact(text % SECRET))
+    assert masked == text
 
 
 @pytest.mark.parametrize("password", SYMBOLS)
