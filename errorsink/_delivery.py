@@ -354,6 +354,8 @@ class Delivery:
             refused = min(max(outcome.refused, 0), len(entries))
             if refused:
                 self._fails(outcome)
+            elif outcome.detail:
+                self._warns(outcome)
             with self._changed:
                 self.ledger.deliver(len(entries) - refused)
                 if refused:
@@ -377,6 +379,10 @@ class Delivery:
         waits = "; reports wait and are tried again" if outcome.status == "retry" else ""
         family = self.name.partition("_")[0]  # logs and spans of one endpoint fail together: one sentence will do
         _selflog.say(f"{outcome.status}:{outcome.reason}:{family}", f"{self.name}: {detail}{waits}")
+
+    def _warns(self, outcome: Outcome) -> None:
+        """Says once what a peer remarks that has taken everything."""
+        _selflog.say(f"warning:{self.name}", f"{self.name}: {outcome.detail}")
 
     def _leave(self, entries: list[Entry], account: Counter[str], reason: str) -> None:
         with self._changed:

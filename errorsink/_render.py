@@ -159,10 +159,11 @@ class Renderer:
         shown: list[str] = []
         room = MAX_ATTRIBUTE
         for text in texts:
+            if room <= 0:
+                shown.append(CUT)
+                break
             shown.append(cut(self._clean_value(key, text), max(room, len(CUT))))
             room -= len(shown[-1])
-            if room <= 0:
-                break
         return tuple(shown)
 
     def _clean_value(self, key: str, value: str) -> str:

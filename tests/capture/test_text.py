@@ -271,6 +271,13 @@ def test_long_keys_are_cut(length: int) -> None:
     assert len(key) == min(length, 200)
 
 
+def test_a_list_that_has_no_room_says_so() -> None:
+    """The texts of a list share 4,000 characters; where some are left out, the last one is the mark of a cut."""
+    attributes = report("x", attributes={"whole": ["a" * 1_000] * 4, "cut": ["a" * 1_000] * 5}).attributes
+    assert attributes["whole"] == ("a" * 1_000,) * 4
+    assert attributes["cut"] == (*["a" * 1_000] * 4, CUT)
+
+
 @pytest.mark.parametrize("length", [3_999, 4_000, 4_001, 16_384, 16_385, 1_000_000])
 def test_long_values_are_cut(length: int) -> None:
     """A value is cut to 4,000 characters, and so are the texts of a list together."""

@@ -103,6 +103,16 @@ def test_a_partial_success_is_told_truthfully() -> None:
     assert (subject.account().delivered, subject.account().rejected) == (3, {"partial": 2})
 
 
+def test_a_warning_of_the_peer_is_told_and_costs_no_record(capsys: pytest.CaptureFixture[str]) -> None:
+    """An OTLP collector may take all records, and remark something: that is no failure."""
+    sink = ScriptedSink(*[Outcome.delivered(reason="partial", detail="h accepted all records with a warning: old")] * 2)
+    subject = delivery(sink)
+    run(subject, [record(1)])
+    run(subject, [record(2)])
+    assert (subject.account().delivered, subject.account().rejected, subject.account().last_error) == (2, {}, None)
+    assert capsys.readouterr().err == "errorsink: scripted: h accepted all records with a warning: old\n"
+
+
 def test_a_record_without_wire_form_harms_no_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(_selflog, "contain", lambda where, error: told.append(where))
