@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import _thread
-import os
 from collections.abc import Callable, Mapping
 from contextvars import Context, copy_context
 from time import monotonic
 
-from errorsink import _capture, _exit, _fork, _gates, _ring, _selflog, _settings
+from errorsink import _capture, _counts, _current, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
+from errorsink._counts import Refusals
+from errorsink._current import KEY, running
 from errorsink._normalize import in_user_code
 from errorsink._pipeline import Pipeline
 from errorsink._receipt import Receipt
 from errorsink._settings import Settings
-from errorsink._tally import Tally
 from errorsink._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,40 +29,9 @@ MAX_TIMEOUT = 86_400.0
 """Seconds: a longer wait of flush or shutdown is cut to a day."""
 
 
-class _Refusals(Tally):
-    """How many reports were kept out for one reason, and the receipt that they get."""
-
-    __slots__ = ("receipt",)
-
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.receipt = Receipt(reason=reason)
-
-
-class _Counts:
-    """The counts of one process."""
-
-    def __init__(self) -> None:
-        self.reported = Tally()
-        self.recorded = Tally()
-        self.gated: dict[str, _Refusals] = {}
-        self.refused = {"internal": _Refusals("internal")}
-
-
-_counts = _Counts()
 _new_receipt: Callable[[type[Receipt], tuple[int, int, str | None]], Receipt] = tuple.__new__  # pyright: ignore
 """A named tuple's own constructor takes three times as long."""
-_overrides: dict[str, object] = {}
 _shut_down: list[bool] = []
-_running: dict[str, Pipeline] = {}
-"""The pipeline in force, under one key, so that the first of two racing reports wins without a lock."""
-_pipelines: list[Pipeline] = []
-"""All that were in force in this process and may still have threads."""
-_abandoned: list[Pipeline] = []
-"""The parent's pipelines in a forked child: never used, never freed, since their sinks can't be closed here."""
-_held: dict[int, list[tuple[Pipeline, bool]]] = {}
-"""By thread: the pipelines that stand still for the fork that it is making."""
-_KEY = "pipeline"
 
 
 def report_error(
@@ -97,7 +66,7 @@ def report_error(
     Raises:
         KeyboardInterrupt, SystemExit: only when they arrive while the call runs.
     """
-    counts = _counts
+    counts = _counts.current
     counts.reported.add()
     recorded = False
     try:
@@ -118,7 +87,7 @@ def report_error(
         _ring.add(snapshot)
         recorded = True
         counts.recorded.add()
-        (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
+        (running.get(KEY) or _current.first()).accept(snapshot)
         return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
     except (KeyboardInterrupt, SystemExit):
         if not recorded:
@@ -151,7 +120,7 @@ def _report_elsewhere(
         answer[0] = context.run(_report_for, thread, error, details)
     except BaseException as fault:  # noqa: BLE001 - the border
         _selflog.contain("report_error", fault)
-        answer[0] = _not_accepted(_counts.refused, "internal")
+        answer[0] = _not_accepted(_counts.current.refused, "internal")
     finally:
         done.release()
 
@@ -159,29 +128,21 @@ def _report_elsewhere(
 def _report_for(thread: int, error: object, details: Any) -> Receipt:
     reason = _gates.closed()
     if reason is not None:
-        return _not_accepted(_counts.gated, reason)
+        return _not_accepted(_counts.current.gated, reason)
     if _shut_down or thread in in_user_code:
-        return _not_accepted(_counts.refused, "shutdown" if _shut_down else "internal")
+        return _not_accepted(_counts.current.refused, "shutdown" if _shut_down else "internal")
     taken = _capture.take(error, *details)
     snapshot = taken._replace(thread_id=thread, thread_name=_capture.thread_name(thread))
     _ring.add(snapshot)
-    _counts.recorded.add()
-    (_running.get(_KEY) or _first_pipeline()).accept(snapshot)
+    _counts.current.recorded.add()
+    (running.get(KEY) or _current.first()).accept(snapshot)
     return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
 
 
-def _not_accepted(account: dict[str, _Refusals], reason: str) -> Receipt:
-    refusals = account.get(reason) or account.setdefault(reason, _Refusals(reason))
+def _not_accepted(account: dict[str, Refusals], reason: str) -> Receipt:
+    refusals = account.get(reason) or account.setdefault(reason, Refusals(reason))
     refusals.add()
     return refusals.receipt
-
-
-def _first_pipeline() -> Pipeline:
-    pipeline = Pipeline(_settings.environment(), dict(_overrides))
-    first = _running.setdefault(_KEY, pipeline)
-    if first is pipeline:
-        _pipelines.append(pipeline)
-    return first
 
 
 def configure(**settings: object) -> None:
@@ -201,10 +162,7 @@ def configure(**settings: object) -> None:
         _check_redaction(checked)
     pipeline = Pipeline(env, dict(settings))
     _gates.override({name: checked.values[name] for name in settings})
-    _overrides.clear()
-    _overrides.update(settings)
-    _pipelines.append(pipeline)
-    replaced = _replace_running(pipeline)
+    replaced = _current.replace(pipeline, settings)
     _shut_down.clear()
     _selflog.forget()
     for before in replaced:
@@ -213,24 +171,9 @@ def configure(**settings: object) -> None:
             before.tell_what_is_left("errorsink is configured anew")
             for snapshot in before.leftovers():  # of threads that had got hold of the old one
                 pipeline.accept(snapshot)
-            if before.closed and before in _pipelines:
-                _pipelines.remove(before)
+            _current.forget(before)
         except Exception as fault:  # noqa: BLE001, PERF203 - the border: the new settings are in force all the same
             _selflog.contain("configure", fault)
-
-
-def _replace_running(pipeline: Pipeline) -> list[Pipeline]:
-    """Puts a pipeline in force; the ones that were. Each is returned to one of several racing calls, and to one alone.
-
-    There may be more than one: between the two steps a report may put its own in force.
-    """
-    replaced: list[Pipeline] = []
-    while True:
-        before = _running.pop(_KEY, None)
-        if before is not None:
-            replaced.append(before)
-        if _running.setdefault(_KEY, pipeline) is pipeline:
-            return replaced
 
 
 def _check_redaction(settings: Settings) -> None:
@@ -246,7 +189,7 @@ def flush(timeout: float = 2.0) -> bool:
         True when all that was reported before is delivered, filtered or rejected. False when the time ran out, or
         something was dropped since the last call.
     """
-    pipeline = _running.get(_KEY)
+    pipeline = running.get(KEY)
     if pipeline is None:
         return True
     try:
@@ -262,7 +205,7 @@ def shutdown(timeout: float = 2.0) -> bool:
     Reports made afterwards are refused with the reason `shutdown`. Returns what `flush` would.
     """
     _shut_down[:] = [True]
-    pipeline = _running.get(_KEY)
+    pipeline = running.get(KEY)
     if pipeline is None:
         return True
     try:
@@ -282,7 +225,7 @@ def _deadline(timeout: float) -> float:
 
 def recent_errors() -> list[ErrorRecord]:
     """The last 100 errors of this process, oldest first; rendered and redacted when this is called."""
-    pipeline = _running.get(_KEY) or _first_pipeline()
+    pipeline = running.get(KEY) or _current.first()
     try:
         renderer = pipeline.renderer()
     except Exception as fault:  # noqa: BLE001 - the border
@@ -301,64 +244,13 @@ def stats() -> Stats:
     """What became of the reports of this process so far."""
     from errorsink._ledger import Stats  # lazy: no report needs it
 
-    pipeline = _running.get(_KEY)
+    pipeline = running.get(KEY)
     return Stats(
-        reported=_counts.reported.value,
-        recorded=_counts.recorded.value,
-        gated={reason: tally.value for reason, tally in list(_counts.gated.items())},
-        refused={reason: tally.value for reason, tally in list(_counts.refused.items()) if tally.value},
+        reported=_counts.current.reported.value,
+        recorded=_counts.current.recorded.value,
+        gated={reason: tally.value for reason, tally in list(_counts.current.gated.items())},
+        refused={reason: tally.value for reason, tally in list(_counts.current.refused.items()) if tally.value},
         contained=_selflog.contained.value,
         redactions={} if pipeline is None else pipeline.redactions(),
         sinks={} if pipeline is None else pipeline.accounts(),
     )
-
-
-# ----------------------------------------------------------------------------------------------------- exit and fork
-
-
-def _at_exit() -> None:
-    _exit.begun[:] = [True]
-    pipeline = _running.get(_KEY)
-    if pipeline is not None:
-        try:
-            pipeline.drain_at_exit()
-        except KeyboardInterrupt:  # whoever presses Ctrl-C now doesn't want to wait
-            return
-        except Exception as fault:  # noqa: BLE001 - the border
-            _selflog.contain("the exit", fault)
-
-
-def _before_fork() -> None:
-    thread = _thread.get_ident()
-    if thread in _held:
-        return
-    absent = _fork.absent()
-    with _fork.logging_unlocked():
-        _held[thread] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
-    _fork.catch_up(absent)
-
-
-def _after_fork_in_parent() -> None:
-    for pipeline, held in _held.pop(_thread.get_ident(), []):
-        pipeline.after_fork_in_parent(held)
-
-
-def _after_fork_in_child() -> None:
-    """A forked child starts anew: no lock, thread, queue or count of its parent's. The ring stays."""
-    global _counts
-    _counts = _Counts()
-    for pipeline in _pipelines:
-        pipeline.after_fork_in_child()
-    _abandoned.extend(_pipelines)
-    _pipelines.clear()
-    _running.clear()
-    _held.clear()
-    in_user_code.clear()
-    _selflog.own_threads.clear()
-    _selflog.forget()
-    _capture.renew_identity()
-
-
-_exit.at_exit(_at_exit)
-if hasattr(os, "register_at_fork"):
-    _fork.at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)

@@ -6,7 +6,7 @@ from typing import Iterator
 
 import pytest
 
-from errorsink import _api
+from errorsink import _current
 from tests.capture.reported import Paused, pause
 
 
@@ -14,4 +14,4 @@ from tests.capture.reported import Paused, pause
 def paused(errorsink_anew: None) -> Iterator[Paused]:
     """The paused pipeline, and what it has taken."""
     yield pause()
-    _api._running.pop(_api._KEY, None)
+    _current.running.pop(_current.KEY, None)

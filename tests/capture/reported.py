@@ -8,7 +8,7 @@ import traceback
 from typing import Any, Callable
 
 import errorsink
-from errorsink import ErrorRecord, _api, _ring
+from errorsink import ErrorRecord, _current, _ring
 from errorsink._redact import Redactor
 from errorsink._render import Renderer
 from errorsink.model import MAX_CAUSES, MAX_FRAMES, MAX_MESSAGE, MAX_STACK
@@ -132,5 +132,5 @@ class Paused:
 def pause() -> Paused:
     """Puts a paused pipeline in the place of the running one."""
     paused = Paused()
-    _api._running[_api._KEY] = paused  # type: ignore[assignment]
+    _current.running[_current.KEY] = paused  # type: ignore[assignment]
     return paused

@@ -32,7 +32,7 @@ def printed(kind, error, tb):
 sys.excepthook = printed
 
 import errorsink
-from errorsink import _api, _ring
+from errorsink import _current, _ring
 
 class Paused:  # no sinks and no redaction: they would cost each program a second
     def accept(self, snapshot):
@@ -47,7 +47,7 @@ class Paused:  # no sinks and no redaction: they would cost each program a secon
     def redact_value(self, key, text):
         return text
 
-_api._running[_api._KEY] = Paused()
+_current.running[_current.KEY] = Paused()
 errorsink.install_hooks()
 
 def write():

@@ -70,10 +70,16 @@ def test_hostile_methods_are_survived(base: type, behaviour: str) -> None:
     """An object of any built-in base with hostile special methods is one entry, alone and inside everything else."""
     cls = type("Hostile", (base,), dict.fromkeys(SPECIAL, BEHAVIOURS[behaviour]))
     value = base.__new__(cls)
-    report(value)
-    report(ValueError(value))
-    report(ValueError([value, (value, {1: value})]))
-    report(
+    is_error = issubclass(base, BaseException)
+    shown = "<unprintable Hostile object>"
+    text = "" if base is str else shown  # a string's characters are read past its methods
+    described = f"{__name__}.Hostile: {shown}" if is_error else text
+
+    alone = report(value)
+    assert (alone.type, alone.message) == (f"{__name__}.Hostile" if is_error else "errorsink.HarnessError", text)
+    assert report(ValueError(value)).message == shown
+    assert report(ValueError([value, (value, {1: value})])).message == f"[{shown}, ({shown}, {{1: {shown}}})]"
+    detailed = report(
         value,
         attributes={"a": value, "b": [value, 1]},
         fingerprint=value,
@@ -82,7 +88,13 @@ def test_hostile_methods_are_survived(base: type, behaviour: str) -> None:
         handling=value,
         attempt=value,
     )
-    report("x", attributes=value)
+    assert detailed.message == text
+    assert detailed.attributes == {"a": 0 if base in (int, float) else described, "b": (described, "1")}
+    assert detailed.fingerprint == (described or alone.fingerprint)  # an empty one is none
+    assert detailed.owner == (described or None)
+    assert (detailed.level, detailed.handling, detailed.attempt) == ("error", "handled", None)
+    assert report("x", attributes=value).attributes == ({} if base is dict else {"value": described})
+    assert len(_ring.snapshots()) == 5
 
 
 def slots(base: type) -> dict[str, Any]:
@@ -440,7 +452,10 @@ def test_arguments_deep_in_arguments_end() -> None:
     error = ValueError("x")
     for _ in range(100_000):
         error = ValueError(error)
-    report(error)
+    record = report(error)
+    assert (record.type, record.message) == ("ValueError", "<exceptions within exceptions>")
+    assert last_line(record) == "ValueError: <exceptions within exceptions>"
+    assert len(_ring.snapshots()) == 1
 
 
 def test_plain_is_what_repr_says_at_any_depth() -> None:

@@ -225,7 +225,9 @@ def test_a_task_that_lives_on_keeps_nothing() -> None:
 
     async def worker() -> list[Big | None]:
         plainly(references)
-        await asyncio.sleep(0)
+        later = asyncio.Event()
+        asyncio.get_running_loop().call_soon(later.set)
+        await later.wait()
         return [reference() for reference in references]
 
     assert asyncio.run(worker()) == [None]

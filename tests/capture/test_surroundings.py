@@ -10,7 +10,7 @@ from typing import Any, Callable
 import pytest
 
 import errorsink
-from errorsink import _api, _ring, _selflog
+from errorsink import _current, _ring, _selflog
 from errorsink._inbox import Inbox
 from tests.capture.reported import Paused, report, report_here
 from tests.conftest import Contained
@@ -93,7 +93,7 @@ def test_one_broken_record_hides_no_other(contained: Contained) -> None:
     report("before")
     _ring.add(_ring.snapshots()[-1]._replace(places=None))  # type: ignore[arg-type]
     report("after")
-    _api._running.clear()
+    _current.running.clear()
     assert [record.message for record in errorsink.recent_errors()] == ["before", "after"]
     assert [where for where, _ in contained] == ["recent_errors"]
     contained.clear()

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 import errorsink
-from errorsink import _api, _exit, _pipeline
+from errorsink import _current, _exit, _pipeline
 from errorsink._pipeline import Pipeline
 from tests.collectors.contract import wait_until
 
@@ -34,9 +34,9 @@ def at_once(number: int, act: Any) -> None:
 
 def test_racing_configurations_leave_one_pipeline() -> None:
     """Each pipeline that was in force is shut down; none goes on unseen."""
-    before = list(_api._pipelines)
+    before = list(_current._pipelines)
     at_once(8, errorsink.configure)
-    assert [one for one in _api._pipelines if one not in before] == [_api._running[_api._KEY]]
+    assert [one for one in _current._pipelines if one not in before] == [_current.running[_current.KEY]]
 
 
 def test_a_pipeline_that_cant_be_shut_down_is_the_sdks_matter(
@@ -51,7 +51,7 @@ def test_a_pipeline_that_cant_be_shut_down_is_the_sdks_matter(
         patched.setattr(Pipeline, "shutdown", fail)
         errorsink.configure(queue_size=7)
     assert [where for where, _ in contained] == ["configure"]
-    assert _api._running[_api._KEY].settings.queue_size == 7
+    assert _current.running[_current.KEY].settings.queue_size == 7
     contained.clear()
 
 
@@ -98,7 +98,7 @@ def test_the_render_thread_sleeps_when_nothing_comes_and_wakes_when_something_do
     monkeypatch.setattr(_pipeline, "RENDER_PAUSE", 0.001)
     for _ in range(3):
         errorsink.report_error(ValueError("x"))
-        inbox = _api._running["pipeline"]._inbox
+        inbox = _current.running["pipeline"]._inbox
         assert wait_until(lambda: not inbox.pending and inbox._parked, 10)
 
 
@@ -113,16 +113,22 @@ def attributes() -> dict[str, Any]:
 def test_a_task_has_its_own_context() -> None:
     """Neighbours don't see it, tasks started inside inherit it."""
 
-    async def task(name: str) -> dict[str, Any]:
+    inside: list[str] = []
+
+    async def task(name: str, both: asyncio.Event) -> dict[str, Any]:
         with errorsink.context(task=name):
-            await asyncio.sleep(0)
+            inside.append(name)
+            if len(inside) == 2:
+                both.set()
+            await both.wait()
             return await asyncio.create_task(inner())
 
     async def inner() -> dict[str, Any]:
         return attributes()
 
     async def main() -> list[dict[str, Any]]:
-        return list(await asyncio.gather(task("a"), task("b")))
+        both = asyncio.Event()
+        return list(await asyncio.gather(task("a", both), task("b", both)))
 
     with errorsink.context(job=1):
         assert asyncio.run(main()) == [{"job": 1, "task": "a"}, {"job": 1, "task": "b"}]

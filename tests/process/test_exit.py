@@ -158,7 +158,6 @@ def test_exit_has_one_deadline(program: Program, peer: str, timeout: str) -> Non
             took = time.monotonic() - begin[0]
             print(f"{took:.2f}")
         atexit.register(end)  # runs after errorsink's own
-        import errorsink._api
         for number in range(5000):
             errorsink.report_error(ValueError(number))
         begin.append(time.monotonic())

@@ -10,7 +10,7 @@ BROKEN = {
     "well": "",
     "the ring fails": "import errorsink._ring; errorsink._ring.add = None",
     "the capture fails": "import errorsink._capture; errorsink._capture.take = errorsink._capture.bare = None",
-    "the pipeline fails": "import errorsink._api; errorsink._api._first_pipeline = None",
+    "the pipeline fails": "import errorsink._current; errorsink._current.first = None",
     "the hook's own code fails": "import errorsink.hooks._uncaught as u; u._classify = None",
 }
 
