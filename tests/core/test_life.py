@@ -112,23 +112,22 @@ def attributes() -> dict[str, Any]:
 
 def test_a_task_has_its_own_context() -> None:
     """Neighbours don't see it, tasks started inside inherit it."""
-
     inside: list[str] = []
+    both_inside = asyncio.Event()
 
-    async def task(name: str, both: asyncio.Event) -> dict[str, Any]:
+    async def task(name: str) -> dict[str, Any]:
         with errorsink.context(task=name):
             inside.append(name)
             if len(inside) == 2:
-                both.set()
-            await both.wait()
+                both_inside.set()
+            await both_inside.wait()
             return await asyncio.create_task(inner())
 
     async def inner() -> dict[str, Any]:
         return attributes()
 
     async def main() -> list[dict[str, Any]]:
-        both = asyncio.Event()
-        return list(await asyncio.gather(task("a", both), task("b", both)))
+        return list(await asyncio.gather(task("a"), task("b")))
 
     with errorsink.context(job=1):
         assert asyncio.run(main()) == [{"job": 1, "task": "a"}, {"job": 1, "task": "b"}]

@@ -171,16 +171,17 @@ NO_SINKS: list[Any] = [
 ]
 
 
-def refused(build: Callable[[SinkConfig], Any], contained: Contained, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asserts that what an entry point builds is off, with a diagnostic, and that a good sink gets every report."""
+def report_beside(
+    build: Callable[[SinkConfig], Any], monkeypatch: pytest.MonkeyPatch
+) -> tuple[ScriptedSink, errorsink.Receipt]:
+    """Reports once with two entry points installed: `broken`, which builds this, and that of the sink returned."""
     good = ScriptedSink()
     installed = [Entry("broken", build), Entry("scripted", lambda config: good)]
     monkeypatch.setattr(_discovery, "_installed", lambda: installed)
     errorsink.configure()
-    assert errorsink.report_error(ValueError("x"))
+    receipt = errorsink.report_error(ValueError("x"))
     assert errorsink.flush(30)
-    assert places(contained) == ["the entry point of broken"]
-    assert (len(good.arrived), list(errorsink.stats().sinks)) == (1, ["scripted"])
+    return good, receipt
 
 
 @pytest.mark.parametrize(
@@ -189,11 +190,18 @@ def refused(build: Callable[[SinkConfig], Any], contained: Contained, monkeypatc
 def test_what_is_no_sink_costs_the_other_sinks_nothing(
     built: Any, contained: Contained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused(lambda config: built, contained, monkeypatch)
+    """It is off, with a diagnostic, and a good sink gets every report."""
+    good, receipt = report_beside(lambda config: built, monkeypatch)
+    assert places(contained) == ["the entry point of broken"]
+    assert list(errorsink.stats().sinks) == ["scripted"]
+    assert (receipt.accepted, good.arrived) == (True, [receipt.id])
 
 
 def test_a_factory_that_raises_costs_the_other_sinks_nothing(
     contained: Contained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where what it raises is no `Exception`."""
-    refused(lambda config: cancel(), contained, monkeypatch)
+    good, receipt = report_beside(lambda config: cancel(), monkeypatch)
+    assert places(contained) == ["the entry point of broken"]
+    assert list(errorsink.stats().sinks) == ["scripted"]
+    assert (receipt.accepted, good.arrived) == (True, [receipt.id])

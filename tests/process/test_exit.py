@@ -112,19 +112,44 @@ def test_report_of_a_finaliser_at_teardown(program: Program) -> None:
 
 
 def test_first_report_of_a_finaliser_at_teardown(program: Program) -> None:
-    """The same where it is the first report, and nothing can be imported any more."""
-    program.run(
+    """The same where it is the first report, and nothing can be imported any more: it is refused, not waited for."""
+    child = program.run(
         """
-        import errorsink, sys
+        import errorsink, os
         class Resource:
-            def __init__(self): self.report, self.flush = errorsink.report_error, errorsink.flush
+            def __init__(self): self.report, self.flush, self.say = errorsink.report_error, errorsink.flush, os.write
             def __del__(self):
-                self.report(ValueError("late"))
-                self.flush(0.1)
+                receipt = self.report(ValueError("late"))
+                self.say(1, f"{receipt.reason} {self.flush(0.1)}".encode())
         of_the_module = Resource()
-        sys.resource = Resource()
+        """
+    )
+    assert (child.code, child.out) == (0, "internal False")
+    assert [line for line in child.err.splitlines() if "was contained in" not in line] == []
+    assert program.journal.entries() == []
+
+
+def test_first_report_of_a_finaliser_that_sys_holds(program: Program) -> None:
+    """The same where modules and built-in names are gone already: each finaliser comes back, and nothing is said."""
+    child = program.run(
+        """
+        import errorsink, os, sys
+        class Resource:
+            def __init__(self, name):
+                self.name, self.error, self.say = name, ValueError("late"), os.write
+                self.report, self.flush = errorsink.report_error, errorsink.flush
+            def __del__(self):
+                try:
+                    self.report(self.error)
+                    self.flush(0.1)
+                finally:
+                    self.say(1, self.name)
+        of_the_module = Resource(b"module ")
+        sys.resource = Resource(b"sys ")
         """
     ).well()
+    assert sorted(child.out.split()) == ["module", "sys"]
+    assert program.journal.entries() == []
 
 
 def test_daemon_threads_at_teardown(program: Program) -> None:

@@ -39,10 +39,11 @@ def test_reports_of_green_threads(program: Program, library: str, order: str) ->
     code = "\n".join(
         [
             order.format(patch=PATCH[library]),
-            "import time",
+            "import threading",
+            "all_have_begun = threading.Barrier(20)",
             "def work(number):",
             "    errorsink.report_error(ValueError(number))",
-            "    time.sleep(0)",
+            "    all_have_begun.wait(20)",
             "    if number % 5 == 0: assert errorsink.flush(20)",
             "    errorsink.report_error(ValueError(f'{number} again'))",
             TASKS[library],
