@@ -43,6 +43,8 @@ _ELSEWHERE = {
     "sinks": ("Item", "Outcome", "Sink", "SinkConfig"),
 }
 """Public names that no report needs: their modules are imported when somebody asks for one."""
+_MODULES = ("model", "sinks")
+"""Public modules of which the same is true."""
 
 
 if not TYPE_CHECKING:  # type checkers shall go on telling of names that don't exist
@@ -55,6 +57,10 @@ if not TYPE_CHECKING:  # type checkers shall go on telling of names that don't e
                 value = getattr(import_module(f"{__name__}.{module}"), name)
                 globals()[name] = value
                 return value
+        if name in _MODULES:
+            from importlib import import_module  # lazy: for these names alone
+
+            return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

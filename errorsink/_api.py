@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import _thread
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import Context, copy_context
 from time import monotonic
 
@@ -29,8 +29,6 @@ MAX_TIMEOUT = 86_400.0
 """Seconds: a longer wait of flush or shutdown is cut to a day."""
 
 
-_new_receipt: Callable[[type[Receipt], tuple[int, int, str | None]], Receipt] = tuple.__new__  # pyright: ignore
-"""A named tuple's own constructor takes three times as long."""
 _shut_down: list[bool] = []
 
 
@@ -88,7 +86,7 @@ def report_error(
         recorded = True
         counts.recorded.add()
         (running.get(KEY) or _current.first()).accept(snapshot)
-        return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
+        return Receipt(snapshot.time_ns, snapshot.number)
     except (KeyboardInterrupt, SystemExit):
         if not recorded:
             _not_accepted(counts.refused, "internal")
@@ -136,7 +134,7 @@ def _report_for(thread: int, error: object, details: Any) -> Receipt:
     _ring.add(snapshot)
     _counts.current.recorded.add()
     (running.get(KEY) or _current.first()).accept(snapshot)
-    return _new_receipt(Receipt, (snapshot.time_ns, snapshot.number, None))
+    return Receipt(snapshot.time_ns, snapshot.number)
 
 
 def _not_accepted(account: dict[str, Refusals], reason: str) -> Receipt:

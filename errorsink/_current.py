@@ -69,13 +69,16 @@ def _at_exit() -> None:
             _selflog.contain("the exit", fault)
 
 
+def _wait_for_imports() -> None:
+    for pipeline in _pipelines.copy():
+        pipeline.wait_for_imports()
+
+
 def _before_fork() -> None:
-    thread = _thread.get_ident()
-    if thread in _held:
-        return
     absent = _fork.absent()
     with _fork.logging_unlocked():
-        _held[thread] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
+        _wait_for_imports()
+    _held[_thread.get_ident()] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
     _fork.catch_up(absent)
 
 
@@ -101,4 +104,4 @@ def _after_fork_in_child() -> None:
 
 _exit.at_exit(_at_exit)
 if hasattr(os, "register_at_fork"):
-    _fork.at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)
+    _fork.at_fork(_wait_for_imports, _before_fork, _after_fork_in_parent, _after_fork_in_child)

@@ -19,41 +19,52 @@ _LOCKS = {"logging": "_lock", "concurrent.futures.thread": "_global_shutdown_loc
 """The modules of the standard library that hold a lock of theirs around every fork."""
 _PATIENCE = 1.0
 
-_before: list[Callable[[], object]] = []
+_waits: list[Callable[[], object]] = []
 _modules = 0
-"""How many modules there were when the hook was last registered: each may have brought one of its own."""
+"""How many modules there were when the wait was last registered: each may have brought a hook of its own."""
+_earlier: set[str] = set()
+"""Those of these modules whose hooks run after errorsink's, since they were there before it."""
 
 
 def at_fork(
-    before: Callable[[], object], after_in_parent: Callable[[], object], after_in_child: Callable[[], object]
+    wait: Callable[[], object],
+    before: Callable[[], object],
+    after_in_parent: Callable[[], object],
+    after_in_child: Callable[[], object],
 ) -> None:
-    """Calls them around every fork, `before` perhaps more than once."""
-    _before.append(before)
+    """Calls them around every fork: `wait` before the hooks of other modules, `before` after those of later ones."""
+    _waits.append(wait)
+    _earlier.update(name for name in _LOCKS if name in sys.modules)
     os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
 
 
 def come_first() -> None:
-    """Registers what runs before a fork once more, so that it waits before any later hook has taken a lock."""
+    """Registers the waits once more, so that they run before any later hook has taken a lock.
+
+    They hold nothing when they return: to take errorsink's locks before those of others, and to keep them, would be
+    a deadlock with every thread that reports while it holds such a lock.
+    """
     global _modules
-    if _before and len(sys.modules) > _modules:
+    if _waits and len(sys.modules) > _modules:
         _modules = len(sys.modules)
-        for callback in _before:
-            os.register_at_fork(before=callback)
+        for wait in _waits:
+            os.register_at_fork(before=wait)
 
 
 @contextmanager
 def logging_unlocked() -> Generator[None, None, None]:
-    """Lets go of the lock that logging's own hook may have taken already: logging was imported only meanwhile."""
-    lock = _lock("logging")
+    """Lets go of what logging's own hook has taken already, where logging was imported only after errorsink."""
+    lock = None if "logging" in _earlier else _lock("logging")
     try:
-        lock.release()
-    except (AttributeError, RuntimeError):  # no such module yet, or its lock isn't this thread's
-        yield
-        return
+        if lock is not None:
+            lock.release()
+    except RuntimeError:  # not this thread's: logging was imported in the middle of this fork
+        lock = None
     try:
         yield
     finally:
-        lock.acquire(timeout=_PATIENCE)
+        if lock is not None:
+            lock.acquire(timeout=_PATIENCE)
 
 
 def absent() -> list[str]:

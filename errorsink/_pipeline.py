@@ -163,7 +163,10 @@ class Pipeline:
                 self._dispatcher_built().start()
             pauses = 0
             while not self._ended:
-                pauses = 0 if self._hand_on() else pauses + 1
+                if self._hand_on():
+                    pauses = 0
+                    continue
+                pauses += 1
                 if pauses > ALERT:
                     self._inbox.wait()
                     pauses = 0
@@ -345,12 +348,17 @@ class Pipeline:
         finally:
             self._exit_left = max(self._exit_left - (monotonic() - begin), 0)
 
-    def before_fork(self) -> bool:
-        """Waits a while until no thread of ours imports anything or is in the spool: True where none is.
+    def wait_for_imports(self) -> None:
+        """Waits a while until the exporters are imported, where that has begun.
 
         A module that is being imported while another thread forks is never complete in the child, and whoever
         imports it there waits for ever.
         """
+        if not self._unstarted and self._dispatcher is None and self._work.acquire(FORK_PATIENCE):
+            self._work.release()
+
+    def before_fork(self) -> bool:
+        """Waits a while until no thread of ours renders or is in the spool: True where none is."""
         held = self._work.acquire(FORK_PATIENCE)
         if self._dispatcher is not None:
             self._dispatcher.before_fork()

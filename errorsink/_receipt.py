@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from errorsink._typing import NamedTuple
-
 __all__ = ["Receipt", "uuid7"]
 
 
-class Receipt(NamedTuple):
-    """What `report_error` returns: true when the report was accepted."""
+class Receipt:
+    """What `report_error` returns: true when the report was accepted. It can't be changed.
 
-    time_ns: int = 0
-    """When the report was made, in nanoseconds since the Unix epoch; 0 for one that was not accepted."""
-    number: int = 0
-    """The 62 bits that tell this report from all others of its time."""
-    reason: str | None = None
-    """None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`."""
+    Attributes:
+        time_ns: when the report was made, in nanoseconds since the Unix epoch; 0 for one that was not accepted.
+        number: the 62 bits that tell this report from all others of its time.
+        reason: None when accepted; else `provider:NAME`, `disabled`, `essential-traffic`, `shutdown` or `internal`.
+    """
+
+    __slots__ = ("number", "reason", "time_ns")
+    time_ns: int
+    number: int
+    reason: str | None
+
+    def __init__(self, time_ns: int = 0, number: int = 0, reason: str | None = None) -> None:
+        _set_time_ns(self, time_ns)
+        _set_number(self, number)
+        _set_reason(self, reason)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a receipt can't be changed: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a receipt can't be changed: {name}")
+
+    def __reduce__(self) -> tuple[type[Receipt], tuple[int, int, str | None]]:
+        return Receipt, (self.time_ns, self.number, self.reason)
 
     @property
     def accepted(self) -> bool:
@@ -32,6 +48,9 @@ class Receipt(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Receipt(id={self.id!r}, accepted={self.accepted}, reason={self.reason!r})"
+
+
+_set_time_ns, _set_number, _set_reason = (Receipt.__dict__[name].__set__ for name in ("time_ns", "number", "reason"))
 
 
 def uuid7(time_ns: int, number: int) -> str:

@@ -48,9 +48,15 @@ _BRACKETED = re.compile(
 )
 _LINE_BEGINS = re.compile(r"(?:^|\n|\r)(?:export |set )?\Z", re.MULTILINE)
 _LONGEST_LINE = 256
+_ANY_QUOTE = " \" ' `"
+"""Stands for a line whose beginning is too far away: it may have opened any quote."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{0,63}(?:[=\s]|\Z)", re.ASCII)
 _SHELL_SIGNS = ("=", ":", ",", ">")
 _SUBSTITUTION = re.compile(r"\$\([^)\n]{1,256}\)(?=[\s,;\"'`]|\Z)")
+_STAND_IN = re.compile(
+    r"(?:\$\([^)\n]{1,256}\)|\$?[<{\[(]{1,2}[\w .:|?'-]{0,128}[>}\])]{1,2})[\"'`)\]}>]{0,3}(?=[\s,;\"'`]|\Z)"
+)
+_REDIRECTION = re.compile(r">[>&]?[\w./~-]{1,256}(?:\s|\Z)")
 _SYMBOLS = "!#$%&()*+,-./:;<=>?@[]^_{|}~"
 _LOGIN_OF_NETRC = re.compile(r"\blogin \S{1,64} \Z")
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]", re.ASCII)
@@ -108,14 +114,14 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
 
 
 def _shell_word(text: str, start: int, after: re.Match[str], value: Value | None, term: Term) -> Value | None:
-    """`NAME=value` at the beginning of a line, `--name=value` and `--name value`: only a blank ends such a value."""
+    """`NAME=value` at the beginning of a line, `--name=value` and `--name value`, whatever punctuation they have."""
     name = _name_start(text, start)
     sign = after.start("sign")
     if _is_option(text, name):
         if not after["gap"] and text[sign] == "=":
             return _to_blank(text, name, sign + 1, value, term)
-        if after["gap"] == " " and after.end() == after.end("sign"):  # the sign is the value's first character
-            return _argument(text, name, sign, term)
+        if after["gap"] == " " and after.end() == after.end("sign") and not _REDIRECTION.match(text, sign):
+            return _longer(value, _argument(text, name, sign, term))  # the sign is the value's first character
     elif not after["gap"] and text[name : sign + 1].isupper() and _LINE_BEGINS.search(text, max(0, name - 8), name):
         return _to_blank(text, name, sign + 1, value, term)
     return value
@@ -126,16 +132,26 @@ def _is_option(text: str, name: int) -> bool:
 
 
 def _to_blank(text: str, name: int, position: int, value: Value | None, term: Term) -> Value | None:
-    """The whole word, where other notations find less: any punctuation may be in it, also as its first character."""
-    word = unquoted_word(text, position, text[max(0, name - _LONGEST_LINE) : name].rpartition("\n")[2])
-    if word is None or (value is not None and word.end <= value.end):
+    """The whole word, where other notations find less of it, or nothing since they take its beginning for syntax."""
+    before = text[max(0, name - _LONGEST_LINE) : name].rpartition("\n")[2]
+    word = unquoted_word(text, position, before if len(before) < _LONGEST_LINE else _ANY_QUOTE)
+    if word is None or MASK_OPENING in text[position : word.end]:
         return value
-    if value is not None:
-        return word
-    if _SUBSTITUTION.match(text, position) or is_code(text, position, word.end):
+    if value is None and not _can_be_word(text, word, term):
         return None
-    likely = is_shaped(text[word.start : word.end].lstrip(_SYMBOLS))
-    return word if likely and _is_secret(text, word, term) else None
+    return _longer(value, word)
+
+
+def _can_be_word(text: str, word: Value, term: Term) -> bool:
+    if _STAND_IN.match(text, word.start) or is_code(text, word.start, word.end):
+        return False
+    return is_shaped(text[word.start : word.end].lstrip(_SYMBOLS)) and _is_secret(text, word, term)
+
+
+def _longer(one: Value | None, other: Value | None) -> Value | None:
+    if one is None or other is None:
+        return one or other
+    return one if one.end >= other.end else Value(one.start, other.end, one.quoted)
 
 
 def _compared(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:

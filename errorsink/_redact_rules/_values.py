@@ -116,24 +116,32 @@ def unquoted_value(text: str, position: int, *, encoded: bool = False) -> Value 
     return Value(start, position, quoted=False) if position > start else None
 
 
-_BLANKLESS = re.compile(r"(?:[^\s\x00-\x1f\\]|\\(?![nrt\"'`]))+")
+_WORD_PART = re.compile(r"(?:[^\s\x00-\x1f\\\"'`,;&<]+|\\(?![nrt\"'`]))+")
+_WORD_END = re.compile(r"[\s\x00-\x1f\\]|[,;&][A-Za-z_]{3,64}(?:\s?[=:]|%3[DdAa])|</[A-Za-z]{1,10}>")
+_BEGINS_QUOTED = re.compile(r"[A-Za-z]{0,2}[\"'`]")
+_CLOSES = re.compile(r"[\"'`](?:[\s,:;)\]}>]|\Z)")
+_OPENS = {quote: re.compile(rf"(?:^|[\s,:;=(\[{{]){quote}") for quote in "\"'`"}
 _CLOSING = re.compile(r"[\"'`)\]}>]{0,3}[.,:;!?]{0,3}\Z")
 
 
 def unquoted_word(text: str, position: int, before: str) -> Value | None:
     """The value up to a blank or a line break, written out or as `\\n`, whatever punctuation it has.
 
-    A quote that ``before``, its line so far, has opened ends it too; and of the punctuation at its end up to six
-    characters stay outside, since they may close what is around it.
+    It also ends at the next pair (`;SERVER=`), at a closing tag, and at a quote that closes one which ``before``, its
+    line so far, has opened. Of the punctuation at its end up to six characters stay outside, since they may close what
+    is around it.
     """
-    word = _BLANKLESS.match(text, position)
-    if word is None or word[0][0] in "\"'`":
+    if _BEGINS_QUOTED.match(text, position):
         return None
-    end = word.end()
-    for quote in "\"'`":
-        if before.count(quote) % 2:
-            closing = text.find(quote, position, end)
-            end = closing if closing >= 0 else end
+    end = position
+    while end < len(text):
+        part = _WORD_PART.match(text, end)
+        if part is not None:
+            end = part.end()
+        elif _WORD_END.match(text, end) or (_CLOSES.match(text, end) and _OPENS[text[end]].search(before)):
+            break
+        else:
+            end += 1
     punctuation = _CLOSING.search(text, max(position, end - 6), end)
     end = end if punctuation is None else punctuation.start()
     return Value(position, end, quoted=False) if end > position else None

@@ -159,17 +159,50 @@ def test_only_a_blank_ends_a_word_of_the_shell(notation: str) -> None:
     assert [pair for pair in leaks if notation != "argument" or pair[0] != "-"] == []
 
 
+@pytest.mark.parametrize("notation", WORDS)
+@pytest.mark.parametrize("before", ["", "it's so: ", '5" of ', "a user's "])
+def test_a_word_of_the_shell_hides_no_less_than_other_notations(notation: str, before: str) -> None:
+    """Whatever is masked of a value between blanks is masked there too, also where quotes are no quotes."""
+    values = [
+        "hunterxx",
+        "correcthorsebattery",
+        "MYPASSWORD",
+        "abc123'xy9Qtail",
+        'Ab1cd"SecretTail99',
+        "tr0ub4dor&3;a=b,c",
+    ]
+    for value in [mark + value for mark in ("", "=", ":", ",", "(", "?") for value in values]:
+        anywhere = REDACTOR.redact(f"user=bob password={value} host=h")
+        here = REDACTOR.redact(before + WORDS[notation].format(value))
+        kept = [value[start : start + 5] for start in range(len(value) - 4)]
+        assert [part for part in kept if part in here and part not in anywhere] == []
+
+
 NO_SECRETS = [
     "mysql --password --host h",
     "mysql --password -v --host h",
+    "mysql --password >out1.txt",
+    "mysql --password >/dev/null2",
     "mysql --password=$(cat /run/x) -v",
     "mysql --password=<your-password> -v",
+    "mysql --password=<myPassword>",
+    "mysql --token <AccessToken>",
+    "mysql --password=[yourPassword1]",
+    "mysql --token=${apiToken}",
     "usage: mysql [--password=PASSWORD] [--token TOKEN]",
     "use --password to set it",
+    'run(f"mysql --password={dbPassword} -h")',
     "PASSWORD=get_password()",
     'PASSWORD=os.environ["X"]',
     "PASSWORD=settings.db.password",
-    "API_KEY=${API_KEY}",
+    "PASSWORD=<YourPassword>",
+    "PASSWORD=***,USER=root1",
+    "PASSWORD=$PASSWORD,USER=root1",
+    "PASSWORD=,USER=root1",
+    "PASSWORD=;SERVER=db1.internal;x=1",
+    "API_KEY=<your-key-1>",
+    "API_KEY=${apiKey}",
+    "TOKEN=${{secrets.GITHUB_TOKEN2}}",
     "MAX_TOKENS=4096",
     "PASSWORD=\nHOME=/",
 ]
@@ -177,23 +210,38 @@ NO_SECRETS = [
 
 @pytest.mark.parametrize("text", NO_SECRETS)
 def test_what_is_no_word_of_the_shell_stays(text: str) -> None:
-    """Options without a value, code, placeholders, counts."""
+    """Options without a value, redirections, code, placeholders, counts."""
     assert REDACTOR.redact(text) == text
 
 
 ENCLOSED = [
     '{"cmd":"mysql --password=%s","x":1}',
     '{"cmd":"mysql --password %s","x":1}',
+    '{"text":"' + "a b " * 90 + '","cmd":"mysql --password=%s","x":1,"y":"z"} end',
     "(called with mysql --password=%s)",
     "'mysql --token=%s' failed, see 'log'",
+    "<code>\nPASSWORD=%s</code></pre>",
+    "PASSWORD=%s;SERVER=db.internal;DATABASE=orders",
+    "TOKEN=%s&page=2",
+    "mysql --token=%s&user=bob",
+    "mysql --password=b'%s' -v",
+    'PASSWORD=u"%s"',
 ]
 
 
 @pytest.mark.parametrize("text", ENCLOSED)
 def test_a_word_of_the_shell_ends_with_what_is_around_it(text: str) -> None:
-    """The quote or the bracket that was open before stays, and what comes after it."""
+    """The quote, the bracket or the tag that was open before stays, and so do the pairs that follow."""
     masked = re.sub(r"\[REDACTED:[a-z-]+\]", "%s", REDACTOR.redact(text % SECRET))
     assert masked == text
+
+
+@pytest.mark.parametrize(
+    "text", ["mysql --token=a[REDACTED:github-token]b", "mysql --password=b'[REDACTED:password]' x"]
+)
+def test_a_word_of_the_shell_that_is_masked_already_stays(text: str) -> None:
+    """Masking again would lose its kind, and half of its brackets."""
+    assert REDACTOR.redact(text) == text
 
 
 @pytest.mark.parametrize("password", SYMBOLS)
