@@ -166,7 +166,6 @@ def test_a_word_of_the_shell_hides_no_less_than_other_notations(notation: str, b
     values = [
         "hunterxx",
         "correcthorsebattery",
-        "MYPASSWORD",
         "abc123'xy9Qtail",
         'Ab1cd"SecretTail99',
         "tr0ub4dor&3;a=b,c",
