@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextvars import Context, copy_context
 from time import monotonic
 
-from errorsink import _capture, _counts, _current, _gates, _ring, _selflog, _settings
+from errorsink import _capture, _counts, _current, _exit, _gates, _ring, _selflog, _settings
 from errorsink._capture import CURRENT
 from errorsink._counts import Refusals
 from errorsink._current import KEY, running
@@ -106,8 +106,7 @@ def report_error(
                 counts.refused["internal"].add()
         return answer[0]
     except BaseException as fault:  # noqa: BLE001 - the border: nothing of ours may reach the application
-        _selflog.contain("report_error", fault)
-        return Receipt(reason="internal") if recorded else _not_accepted(counts.refused, "internal")
+        return _stopped_at_the_border(fault, recorded)
 
 
 def _report_elsewhere(
@@ -135,6 +134,13 @@ def _report_for(thread: int, error: object, details: Any) -> Receipt:
     _counts.current.recorded.add()
     (running.get(KEY) or _current.first()).accept(snapshot)
     return Receipt(snapshot.time_ns, snapshot.number)
+
+
+def _stopped_at_the_border(fault: BaseException, recorded: bool) -> Receipt:
+    """The answer where something of ours failed; it is told, unless the interpreter is being taken down."""
+    if not isinstance(fault, _exit.TornDown):
+        _selflog.contain("report_error", fault)
+    return Receipt(reason="internal") if recorded else _not_accepted(_counts.current.refused, "internal")
 
 
 def _not_accepted(account: dict[str, Refusals], reason: str) -> Receipt:

@@ -21,6 +21,8 @@ _pipelines: list[Pipeline] = []
 """All that were in force in this process and may still have threads."""
 _abandoned: list[Pipeline] = []
 """The parent's pipelines in a forked child: never used, never freed, since their sinks can't be closed here."""
+_absent: dict[int, list[str]] = {}
+"""By thread: the modules that weren't imported when the fork that it is making began."""
 _held: dict[int, list[tuple[Pipeline, bool]]] = {}
 """By thread: the pipelines that stand still for the fork that it is making."""
 
@@ -70,16 +72,17 @@ def _at_exit() -> None:
 
 
 def _wait_for_imports() -> None:
+    _absent.setdefault(_thread.get_ident(), _fork.absent())
     for pipeline in _pipelines.copy():
         pipeline.wait_for_imports()
 
 
 def _before_fork() -> None:
-    absent = _fork.absent()
+    thread = _thread.get_ident()
     with _fork.logging_unlocked():
         _wait_for_imports()
-    _held[_thread.get_ident()] = [(pipeline, pipeline.before_fork()) for pipeline in list(_pipelines)]
-    _fork.catch_up(absent)
+    _held[thread] = [(pipeline, pipeline.before_fork()) for pipeline in _pipelines.copy()]
+    _fork.catch_up(_absent.pop(thread))
 
 
 def _after_fork_in_parent() -> None:
@@ -96,6 +99,7 @@ def _after_fork_in_child() -> None:
     _pipelines.clear()
     running.clear()
     _held.clear()
+    _absent.clear()
     in_user_code.clear()
     _selflog.own_threads.clear()
     _selflog.forget()

@@ -135,10 +135,11 @@ class Dispatcher:
 
     # -------------------------------------------------------------------------------------------------- the records
 
-    def dispatch(self, batch: Sequence[Taken], rendered: Callable[[], None]) -> None:
+    def dispatch(self, batch: Sequence[Taken], rendered: Callable[[], None], deadline: float | None = None) -> None:
         """Renders a batch and offers it to the sinks. It raises nothing, and no record harms another.
 
-        `rendered` is called in between: from then on the batch is in the sinks' own accounts.
+        `rendered` is called in between: from then on the batch is in the sinks' own accounts. With a deadline, at exit,
+        the caller delivers afterwards.
         """
         if self._candidates:
             self._ask()
@@ -147,7 +148,7 @@ class Dispatcher:
             records = [record for taken in batch if (record := self._render(taken)) is not None]
         rendered()
         self.offer(records)
-        if self._threaded and len(self._threads) < len(self.deliveries):
+        if deadline is None and self._threaded and len(self._threads) < len(self.deliveries):
             self.deliver_here(monotonic() + self._policy.send_timeout)
 
     def offer(self, records: Sequence[ErrorRecord]) -> None:

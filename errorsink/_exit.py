@@ -15,7 +15,7 @@ from collections.abc import Callable
 from errorsink._trace import running_frame
 from errorsink._typing import Any
 
-__all__ = ["at_exit", "begun", "come_first", "drain_when_child_ends"]
+__all__ = ["TornDown", "at_exit", "begun", "come_first", "drain_when_child_ends", "torn_down"]
 
 _FORKERS = ("multiprocessing", "billiard", "multiprocess")
 """multiprocessing and its twins: Celery's, and the one with dill."""
@@ -63,6 +63,15 @@ def _imported_too_late() -> bool:
 
 begun: list[bool] = [True] if _imported_too_late() else []
 """Not empty once the exit has begun, as far as errorsink is concerned: nobody will wait for a new thread's work."""
+
+
+class TornDown(Exception):
+    """A finaliser reports while the interpreter takes its modules down: nothing can be delivered any more."""
+
+
+def torn_down() -> bool:
+    """True once nothing can be imported any more: libraries that still run then hang, lie or crash."""
+    return getattr(sys, "meta_path", None) is None
 
 
 def drain_when_child_ends(owner: object, drain: Callable[[], object]) -> None:

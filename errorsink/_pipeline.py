@@ -182,7 +182,7 @@ class Pipeline:
             self.accept = self._accept_first
             self._unstarted.append(True)
 
-    def _hand_on(self) -> bool:
+    def _hand_on(self, deadline: float | None = None) -> bool:
         """Renders and dispatches what is in the inbox; False when there was nothing."""
         with self._work:
             dispatcher = self._dispatcher_built()
@@ -190,7 +190,7 @@ class Pipeline:
                 batch = self._inbox.take(DURABLE_BATCH if self.settings.spool_dir else RENDER_BATCH)
                 self._unbooked = self._inbox.in_hand
             if batch:
-                dispatcher.dispatch(batch, self._is_booked)
+                dispatcher.dispatch(batch, self._is_booked, deadline)
             with self._progress:
                 self._handed_on += self._inbox.handed_on()
                 self._progress.notify_all()
@@ -215,6 +215,8 @@ class Pipeline:
 
     def flush(self, deadline: float) -> bool:
         """Waits until all that was recorded before is delivered, filtered or rejected; False at the deadline."""
+        if _exit.torn_down():
+            return False
         if self._unstarted and not self._inbox.pending:
             return True
         if _native.in_own_thread() or _thread.get_ident() in _selflog.own_threads:
@@ -269,11 +271,11 @@ class Pipeline:
         _selflog.own_threads.add(thread)
         try:
             dispatcher = self._dispatcher_built()
-            while self._hand_on() and monotonic() < deadline:
+            while self._hand_on(deadline) and monotonic() < deadline:
                 pass
             dispatcher.deliver_here(deadline)
             while self._inbox.pending and monotonic() < deadline:
-                self._hand_on()
+                self._hand_on(deadline)
                 dispatcher.deliver_here(deadline)
         finally:
             _selflog.own_threads.discard(thread)
@@ -342,6 +344,8 @@ class Pipeline:
 
     def _deliver_at_exit(self) -> None:
         """A flush within what the exit may still wait: one limit for all deliveries together, however late they are."""
+        if _exit.torn_down():
+            raise _exit.TornDown
         begin = monotonic()
         try:
             self.flush(begin + self._exit_left)

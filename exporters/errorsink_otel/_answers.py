@@ -93,9 +93,13 @@ def _until(date: str) -> float:
     return moment.timestamp() - time.time()  # of the wall clock, as the peer's date is
 
 
-def network_failure(target: Target, error: BaseException) -> Outcome:
-    """No answer at all. The library's own text isn't shown: it has URLs with queries and a proxy's password."""
-    cause = _root(error)
+def network_failure(target: Target, error: BaseException, handled: BaseException | None = None) -> Outcome:
+    """No answer at all. The library's own text isn't shown: it has URLs with queries and a proxy's password.
+
+    `handled` is the exception that the calling thread was handling before: it is in the context of every error that is
+    raised meanwhile, and has nothing to do with it.
+    """
+    cause = _root(error, handled)
     if isinstance(cause, TimeoutError):
         return Outcome.retry("timeout", f"{target.shown} didn't answer in time")
     if isinstance(cause, ssl.SSLError):
@@ -112,9 +116,9 @@ def unencodable(error: Exception | None = None) -> Outcome:
     return Outcome.too_large("encoding", f"a record can't be written in protobuf{cause}")
 
 
-def _root(error: BaseException) -> BaseException:
+def _root(error: BaseException, handled: BaseException | None) -> BaseException:
     """The operating system's error behind the wrappings of urllib3 and requests, or the innermost error."""
-    seen: set[int] = set()
+    seen = {id(handled)}
     waiting: list[BaseException] = [error]
     while waiting:
         link = waiting.pop(0)

@@ -7,6 +7,7 @@ that all went well, in every case; what really happened is in `OneAttempt.outcom
 from __future__ import annotations
 
 import io
+import sys
 from typing import Any, Callable, Sequence
 
 import requests
@@ -52,12 +53,13 @@ class OneAttempt(requests.Session):
 
     def request(self, method: Any, url: Any, *_args: Any, data: Any = None, **_options: Any) -> requests.Response:
         """The exporter's request: its body is sent, its other wishes are known from the target."""
+        handled = sys.exc_info()[1]
         try:
             self.outcome = self._attempt(data)
         except requests.exceptions.InvalidProxyURL:
             self.outcome = Outcome.retry("network", "the proxy of HTTP_PROXY, HTTPS_PROXY or ALL_PROXY can't be used")
         except Exception as error:  # noqa: BLE001  # the exporter would hide it, log it, and try again
-            self.outcome = network_failure(self._target, error)
+            self.outcome = network_failure(self._target, error, handled)
         return _success()
 
     def get_redirect_target(self, resp: requests.Response) -> None:

@@ -79,6 +79,24 @@ def test_first_report_at_exit(program: Program, receiver: Receiver, inbox: Inbox
     assert bodies(inbox, 1) == ["late"]
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_finaliser_at_teardown(program: Program, receiver: Receiver, inbox: Inbox, protocol: str) -> None:
+    """No exporter runs once modules are being taken down: there it would send twice, hang, or crash the interpreter."""
+    program.run(
+        """
+        import errorsink
+        class Connection:
+            def __del__(self):
+                try: raise OSError(32, "broken pipe")
+                except OSError as error: errorsink.report_error(error)
+        connection = Connection()
+        errorsink.report_error(ValueError("early"))
+        """,
+        environ=environ(receiver, protocol),
+    ).well()
+    assert bodies(inbox, 1) == ["early"]
+
+
 @needs_fork
 def test_fork_storm_over_http(program: Program, receiver: Receiver, inbox: Inbox) -> None:
     """Forks while four threads report and the parent exports: no child hangs, each child's report arrives once."""
