@@ -11,6 +11,7 @@ from errorsink._delivery import Delivery, Policy
 from errorsink._discovery import Candidate, candidates
 from errorsink._inbox import Taken
 from errorsink._ledger import Account
+from errorsink._normalize import type_name
 from errorsink._redact import Redactor
 from errorsink._render import Renderer
 from errorsink._settings import Settings
@@ -37,7 +38,7 @@ def checked_redactor(settings: Settings) -> Redactor:
             disable=settings.redact_disable,
             enable=settings.redact_enable,
             keys=settings.redact_keys,
-            hook=settings.redact,
+            hook=_told(settings.redact),
         )
     except ValueError as error:
         raise ConfigurationError(f"redaction: {error}") from None
@@ -49,7 +50,30 @@ def redactor(settings: Settings) -> Redactor:
         return checked_redactor(settings)
     except ConfigurationError as error:
         _selflog.say("redact", f"{error}; the built-in rules alone are in force")
-        return Redactor(hook=settings.redact)
+        return Redactor(hook=_told(settings.redact))
+
+
+def _told(hook: Callable[[str], str] | None) -> Callable[[str], str] | None:
+    """The application's own hook; that it fails is told once, without an error's text: it may hold a secret."""
+    if hook is None:
+        return None
+
+    def call(text: str) -> str:
+        try:
+            answer = hook(text)
+        except Exception as error:
+            _tell(f"raised {type_name(type(error))}")
+            raise
+        if not issubclass(type(answer), str):
+            _tell(f"returned {type_name(type(answer))} instead of str")
+        return answer
+
+    return call
+
+
+def _tell(what: str) -> None:
+    remedy = "what it was given is shown as [REDACTED:error]"
+    _selflog.say_own("redact-hook", f"the function given to configure(redact=…) {what}; {remedy}")
 
 
 def new_renderer(settings: Settings, redaction: Redactor) -> Renderer:

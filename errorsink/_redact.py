@@ -52,7 +52,7 @@ class Redactor:
         self._scanner = Scanner(active)
         self._keys = KeyNames(term for term in (*custom, *TERMS, *ATTRIBUTE_TERMS) if term.kind not in disable)
         self._hook = hook
-        self._hits = {rule.kind: count() for rule in table}
+        self._hits = {rule.kind: count() for rule in table} | {"error": count()}
 
     def redact(self, text: str) -> str:
         """The text with every secret replaced by a mask that names its kind; the same object if there is none.
@@ -64,6 +64,7 @@ class Redactor:
             masked = self._masked(text)
             return masked if self._hook is None else self._hooked(masked)
         except Exception:  # noqa: BLE001 - whatever failed, here or in the hook: what was not checked is not shown
+            next(self._hits["error"])
             return ERROR
 
     def is_sensitive_key(self, key: str) -> bool:
@@ -121,13 +122,13 @@ class Redactor:
                 pieces += (text[end:start], mask(kind))
                 end = stop
             text = "".join((*pieces, text[end:]))
-        return ERROR
+        raise RuntimeError("masking uncovers more and more")
 
     def _hooked(self, masked: str) -> str:
         assert self._hook is not None
         changed = self._hook(masked)
         if not isinstance(changed, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a hook may break its word
-            return ERROR
+            raise TypeError("a hook returns a str")
         return masked if changed == masked else self._masked(changed)
 
 

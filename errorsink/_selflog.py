@@ -10,7 +10,7 @@ from time import monotonic
 from errorsink._normalize import caller_text, in_user_code, type_name
 from errorsink._tally import Tally
 
-__all__ = ["contained", "debug", "forget", "own_threads", "say"]
+__all__ = ["contained", "debug", "forget", "own_threads", "say", "say_own"]
 
 INTERVAL = 300.0
 """Seconds for which a diagnostic of the same kind isn't repeated."""
@@ -46,6 +46,13 @@ def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
     return True
 
 
+def say_own(kind: str, text: str) -> None:
+    """The same for a line that holds nothing of the application's: redaction may be what failed."""
+    if kind not in _said:
+        _said[kind] = monotonic()
+        _write(text, redacts=False)
+
+
 def has_said(beginning: str, within: float, clock: Callable[[], float] = monotonic) -> bool:
     """True when a kind that begins so was told of in the last seconds."""
     since = clock() - within
@@ -71,13 +78,13 @@ def forget() -> None:
     _said.clear()
 
 
-def _write(text: str) -> None:
+def _write(text: str, *, redacts: bool = True) -> None:
     """Writes a line with control characters escaped; where there is no standard error, the line is lost."""
     thread = _thread.get_ident()
     nested = thread in in_user_code
     in_user_code.add(thread)  # standard error may be the application's own object, which may report
     try:
-        line = clean(text)[:MAX_LENGTH]
+        line = (clean(text) if redacts else text)[:MAX_LENGTH]
         line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
         stream = sys.stderr
         if stream is not None:

@@ -102,6 +102,16 @@ def test_the_render_thread_sleeps_when_nothing_comes_and_wakes_when_something_do
         assert wait_until(lambda: not inbox.pending and inbox._parked, 10)
 
 
+def test_a_flush_waits_for_no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many reports there are: the render thread goes on until nothing is left."""
+    errorsink.report_error(ValueError("the first one starts the thread"))
+    assert errorsink.flush(30)
+    monkeypatch.setattr(_pipeline, "RENDER_PAUSE", 600)
+    for number in range(3_000):
+        errorsink.report_error(ValueError(number))
+    assert errorsink.flush(30)
+
+
 # --------------------------------------------------------------------------------------------------------- context
 
 

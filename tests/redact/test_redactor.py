@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import errorsink
 from errorsink._redact import ERROR, Redactor
 from errorsink._redact_rules._rule import words
 from errorsink._redact_scan import Scanner
@@ -94,7 +95,30 @@ def _raises(text: str) -> str:
 @pytest.mark.parametrize("hook", [_raises, lambda text: None, lambda text: b"x", lambda text: 1])
 def test_a_failing_hook_hides_the_whole_text(hook: Callable[[str], str]) -> None:
     """It raises, or returns something else than text."""
-    assert Redactor(hook=hook).redact("harmless") == ERROR
+    redactor = Redactor(hook=hook)
+    assert redactor.redact("harmless") == ERROR
+    assert redactor.counts() == {"error": 1}
+
+
+@pytest.mark.parametrize(
+    ("hook", "what"),
+    [
+        (lambda text: 1 / 0, "raised ZeroDivisionError"),
+        (lambda text: None, "returned NoneType instead of str"),
+        (lambda text: text.upper(), None),
+    ],
+)
+def test_that_a_hook_fails_is_told_once(
+    hook: Callable[[str], str], what: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard error, with nothing of what it was given or said; what it was given is hidden."""
+    errorsink.configure(redact=hook)
+    errorsink.report_error(ValueError("one"))
+    errorsink.report_error(ValueError("two"))
+    messages = [record.message for record in errorsink.recent_errors()]
+    assert messages == ([ERROR, ERROR] if what else ["ONE", "TWO"])
+    told = f"errorsink: the function given to configure(redact=…) {what}; what it was given is shown as {ERROR}\n"
+    assert capsys.readouterr().err == (told if what else "")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
