@@ -29,8 +29,14 @@ def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         ("how-to/own-sink.md", 0, "delivered\nValueError: 'no address'\n"),
         ("how-to/uncaught-errors.md", 0, "uncaught_exception stock-keeper KeyError\n"),
         ("how-to/uncaught-errors.md", 1, "order 7 has no address\n"),
-        ("how-to/uncaught-errors.md", 2, "unhandled_rejection\n"),
-        ("how-to/uncaught-errors.md", 3, "order 7 failed\n"),
+        ("how-to/uncaught-errors.md", 2, "exit status 1\n"),
+        ("how-to/uncaught-errors.md", 3, "unhandled_rejection\n"),
+        ("how-to/uncaught-errors.md", 4, "order 7 failed\n"),
+        (
+            "reference/api.md",
+            1,
+            "order 7 has no address {}\norder 8 has no address {'customer_tier': 'gold'}\n",
+        ),
         ("reference/api.md", 0, "PAYMENT 2 {'customer_tier': 'gold', 'order.id': 'A-1001'} True\n"),
     ],
 )
