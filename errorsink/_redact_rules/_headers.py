@@ -5,7 +5,15 @@ from binascii import Error as NotBase64
 from binascii import a2b_base64
 
 from errorsink._redact_rules._rule import MASK_OPENING, Rule, Span, View, matching, starts_word, words
-from errorsink._redact_rules._values import is_shaped
+from errorsink._redact_rules._values import (
+    Value,
+    begins_sentence,
+    is_annotation,
+    is_code,
+    is_placeholder,
+    is_shaped,
+    reads_on,
+)
 
 
 def _is_not_a_word(match: re.Match[str]) -> bool:
@@ -25,8 +33,9 @@ def _is_user_and_password(match: re.Match[str]) -> bool:
 
 
 _HEADER_GAP = (
-    r"(?:(?:\\{0,3}[\"']|%2[27])[ \t]{0,4}(?P<comma>,)|(?:\\{0,3}[\"']|%2[27])?[ \t]{0,4}(?:[:=]|%3[AaDd]|=>))"
-    r"[ \t+]{0,4}(?:%20){0,2}\[?b?(?:\\{0,3}(?P<quote>[\"'])|%2[27])?"
+    r"(?:(?:\\{0,3}[\"']|%2[27])[ \t]{0,4}(?P<comma>,)"
+    r"|(?:\\{0,3}[\"']|%2[27])?[ \t]{0,4}(?:(?P<colon>:|%3[Aa])|=>|=|%3[Dd]))"
+    r"[ \t+]{0,4}(?:%20){0,2}\[?(?:b?(?:\\{0,3}(?P<quote>[\"'])|%2[27]))?"
 )
 """What stands between a header's name and its value: as on the wire, as a dict or a list of pairs, percent-encoded."""
 
@@ -46,7 +55,23 @@ _SCHEMES_OF_ONE_TOKEN = frozenset(
     )
 )
 _NO_CREDENTIAL = (MASK_OPENING, "{", "$", "%s", "%(", "*")
+_WORDS_FOR_A_CREDENTIAL = re.compile(
+    r"(?:[a-z]{1,16}[_-]?)?(?:authentication|authorization|credentials?)|(?:[a-z]{1,16}[_-]){0,3}(?:tokens?|keys?|jwt)",
+    re.IGNORECASE,
+)
+_STATES = frozenset(
+    words(
+        "absent accepted allowed anonymous auth bad basic bearer blocked broken default digest disabled enabled false",
+        "forbidden granted header headers kerberos lacking lost ntlm oauth oauth2 off ok open passed pending present",
+        "prefix presented realm rejected scheme schemes skipped success successful succeeded true type unavailable",
+        "unsupported yes",
+    )
+)
+"""What is said of an authorization, besides the words that begin a sentence."""
+_ENDS_LINE = re.compile(r"[ \t]{0,8}(?:\Z|[\r\n]|\\{1,7}[rn]|%0[AaDd]|\\{0,7}[\"'])")
+_LONGEST_STAND_IN = 64
 _CREDENTIAL = re.compile(r"[^\s\"'<>,;\\)\]}]+", re.ASCII)
+_PARAMETER = re.compile(r"\w{1,32}=\\{0,3}\"", re.ASCII)
 _PARAMETERS = re.compile(r"[^\r\n\\']+", re.ASCII)
 
 
@@ -66,8 +91,14 @@ def _authorization(text: str, start: int, stop: int) -> Span | None:
         value = _CREDENTIAL.match(text, position)
         if head["quote"] and value is not None and is_shaped(value[0], 8):
             return value.span()
-        return _lone_credential(text, head.start("scheme"), quoted=False)
-    return _lone_credential(text, position, quoted=bool(head["quote"] or scheme))
+        return _lone_credential(text, head.start("scheme"), known=False)
+    if not scheme:
+        return _lone_credential(text, position, known=bool(head["quote"]), alone=bool(head["colon"]))
+    if _PARAMETER.match(text, position):
+        return None  # a challenge (`Bearer realm="…"`), or a name that has a rule of its own (`Token token="…"`)
+    span = _lone_credential(text, position, known=True)
+    prose = span is not None and not head["quote"] and head["scheme"].islower()
+    return None if span is not None and prose and reads_on(text, Value(*span, quoted=False)) else span
 
 
 def _parameters(text: str, position: int) -> Span | None:
@@ -79,13 +110,33 @@ def _parameters(text: str, position: int) -> Span | None:
     return position, position + closed if closed > 0 else rest.end()
 
 
-def _lone_credential(text: str, position: int, *, quoted: bool) -> Span | None:
+def _lone_credential(text: str, position: int, *, known: bool, alone: bool = False) -> Span | None:
+    """The token that begins here, unless it stands in for one.
+
+    It must look like a secret, except where a scheme or a quote makes it ``known`` that a credential follows, or where
+    it may stand ``alone``: up to the end of its line.
+    """
     value = _CREDENTIAL.match(text, position)
     if value is None or value[0].startswith(_NO_CREDENTIAL) or text[value.end() : value.end() + 1] == "(":
         return None
-    if len(value[0]) < 4 or not (quoted or is_shaped(value[0], 8)):
+    known = known or (alone and _ENDS_LINE.match(text, value.end()) is not None and not is_code(text, position))
+    if len(value[0]) < 4 or not (known or is_shaped(value[0], 8)):
         return None
-    return None if value[0].lower() in {"none", "null", "undefined", "authentication", "credentials"} else value.span()
+    return None if _is_stand_in(value[0]) else value.span()
+
+
+def _is_stand_in(value: str) -> bool:
+    """`Bearer token`, `Authorization: required`, `authorization: str`."""
+    if len(value) > _LONGEST_STAND_IN:
+        return False
+    word = value.rstrip(".:!?")
+    return (
+        is_placeholder(word)
+        or word.lower() in _STATES
+        or begins_sentence(word)
+        or is_annotation(word, 0)
+        or _WORDS_FOR_A_CREDENTIAL.fullmatch(word) is not None
+    )
 
 
 _COOKIE = re.compile(

@@ -19,7 +19,7 @@ from errorsink._redact_rules._values import (
     unquoted_word,
 )
 
-_QUOTE = r"(?:\\{0,7}[\"'`]|%2[27]|&quot;|&#39;)"
+_QUOTE = r"(?:\\{0,7}(?:\"\"|''|[\"'`])|%2[27]|&quot;|&#39;)"
 _AFTER_NAME = re.compile(
     rf"{TAIL}(?P<close>{_QUOTE})?(?:\]|%5D)?(?P<gap>[ \t]{{0,8}})(?P<sign>=>|:=|[=!]==?|=|:|,|>|%3[DA]|)[ \t]{{0,8}}",
     re.ASCII | re.IGNORECASE,
@@ -257,7 +257,11 @@ def _prose(text: str, start: int, position: int, term: Term) -> Value | None:
         secret = not any(character.isspace() for character in word) and _is_secret(text, value, term)
         return value if secret and not _is_parsers(text, start, term, value) else None
     value = _unquoted(text, verbs.end(), term) if verbs is not None else None
-    return value if value is not None and is_shaped(text[value.start : value.end]) else None
+    if value is None:
+        return None
+    word = text[value.start : value.end]
+    code = term.kind == "card-security-code" and word.isdigit()
+    return value if code or is_shaped(word) else None
 
 
 _NOTATIONS: dict[str, Callable[[str, int, re.Match[str], Term], Value | None]] = {
@@ -309,7 +313,7 @@ def _is_secret(text: str, value: Value, term: Term) -> bool:
     word = text[value.start : value.end]
     if size < 3 or not word.strip("'\"`, ") or is_placeholder(word) or word.lower() in _NAMES_THEMSELVES:
         return False
-    if word.isdigit() and size < (9 if term.plain else 4):
+    if word.isdigit() and size < (9 if term.plain else 4) and term.kind != "card-security-code":
         return False
     if term.plain and value.quoted and is_name_or_pattern(word):
         return False

@@ -8,10 +8,15 @@ from errorsink._redact_rules._rule import MASK_OPENING, words
 _INPUT_TYPE = ", input_type="
 _OPENING = re.compile(
     r"(?:(?:\+|%20){1,4}(?=%2[27]))?(?P<wrap>[\[(]{0,2}|[A-Z]\w{0,63}\()[bBrRuUfF]{0,2}"
-    r"(?P<quote>\\{0,7}(?:\"\"\"|'''|[\"'`])|%2[27]|&quot;|&#39;)",
+    r"(?!\"{4}(?:[\s,;:)\]}]|\Z)|'{4}(?:[\s,;:)\]}]|\Z))"
+    r"(?P<quote>\\{0,7}(?:\"\"\"|'''|(?P<twice>[\"'])(?P=twice)(?=[^\s\"',;:.)\]}>&/\\])|[\"'`])|%2[27]|&quot;|&#39;)",
     re.ASCII,
 )
 _NEXT_ITEM = re.compile(r",[ \t]{0,4}b?", re.ASCII)
+_BEFORE_CLOSING = re.compile(r"[^\s,:;=(\[{]")
+_CLOSED = re.compile(r"[\s,:;.)\]}>&]|\Z")
+_LONGEST_REST = 256
+_TRIPLE = ('"""', "'''")
 
 
 class Value(NamedTuple):
@@ -46,8 +51,13 @@ def quoted_value(text: str, position: int) -> Value | None:
 def closing_quote(text: str, start: int, quote: str) -> tuple[int, bool]:
     """Where the closing quote stands. Without one the value ends with its line: better too much than a part of it."""
     position = text.find(quote, start)
-    while position >= 0 and _is_escaped(text, start, position, quote):
-        position = text.find(quote, position + 1)
+    while position >= 0:
+        if _is_escaped(text, start, position, quote):
+            position = text.find(quote, position + 1)
+        elif _is_doubled(text, start, position, quote):
+            position = text.find(quote, position + 2 * len(quote))
+        else:
+            break
     if quote[0] == "\\":  # an unescaped quote ends what is around the value, and so the value
         bare = _bare_quote(text, start, position, quote[-1])
         position = bare if bare >= 0 else position
@@ -65,6 +75,24 @@ def _bare_quote(text: str, start: int, end: int, quote: str) -> int:
     while bare >= 0 and bare > start and text[bare - 1] == "\\":
         bare = text.find(quote, bare + 1, limit)
     return bare
+
+
+def _is_doubled(text: str, start: int, position: int, quote: str) -> bool:
+    """Whether two quotes stand for one, as SQL and CSV write it.
+
+    Before punctuation or a blank the second may as well close what is around the value: then what the next quote does
+    decides, whether it closes something too.
+    """
+    after = position + 2 * len(quote)
+    if position == start or quote[-3:] in _TRIPLE or not text.startswith(quote, position + len(quote)):
+        return False
+    if not _CLOSED.match(text, after):
+        return True
+    following = text.find(quote, after, after + _LONGEST_REST)
+    if following < 0 or "\n" in text[after:following]:
+        return False
+    closed = _CLOSED.match(text, following + len(quote)) is not None
+    return closed and _BEFORE_CLOSING.match(text, following - 1) is not None
 
 
 def _is_escaped(text: str, start: int, position: int, quote: str) -> bool:
@@ -240,12 +268,17 @@ def is_shaped(value: str, shortest: int = 6) -> bool:
     return len(value) >= shortest and _SHAPED.match(head) is not None and _ALGORITHM.match(value) is None
 
 
+def begins_sentence(word: str) -> bool:
+    """Whether the word says something about a secret: `required`, `must`, `failed`."""
+    return word.lower() in _STARTS_SENTENCE
+
+
 def reads_on(text: str, value: Value) -> bool:
     """Whether the value is the first word of a sentence: `is required`, `must be set`, `field missing`."""
     word = text[value.start : value.end]
     if len(word) > _LONGEST_WORD or _WORD.match(word) is None:
         return False
-    if word.lower() in _STARTS_SENTENCE:
+    if begins_sentence(word):
         return True
     following = text[value.end : value.end + 2]
     one_case = word.islower() or word[1:].islower() or word.isupper()

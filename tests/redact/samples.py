@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from tests.redact import secrets
@@ -15,6 +16,7 @@ from tests.redact.secrets import ALNUM, BASE64, HEX, join, run
 PASSWORD = secrets.password()
 KEY32 = run(HEX, 32, "key")
 BASIC = secrets.basic()
+WORD = run(ascii_lowercase, 16, "word")
 
 
 class Samples(NamedTuple):
@@ -92,10 +94,43 @@ STRUCTURED = {
             *_with(PASSWORD, '{"Authorization": "§"}', "-H 'authorization: §'", "HTTP_AUTHORIZATION='§'"),
             ("Authorization: Digest §", f'username="u", realm="r", response="{KEY32}"'),
             ("Proxy-Authorization: Negotiate §", run(BASE64, 80, "spnego")),
+            *_with(
+                WORD,
+                "Authorization: Bearer §",
+                "Authorization: Bearer § for bob",
+                "authorization: basic §\nHost: h",
+                "{'Authorization': 'Bearer §'}",
+                "Proxy-Authorization: Basic §\r\n",
+                "GET / HTTP/1.1\\r\\nAuthorization: Bearer §\\r\\nHost: h",
+                "Authorization%3A%20Bearer%20§",
+                "Authorization: §",
+                "authorization: §\nHost: h",
+                "curl -H 'Authorization: §' https://h",
+            ),
+            ("Authorization: §", "abc.def-ghi"),
+            ("Authorization: Bearer §", "abc.def-ghi"),
         ],
         [
             "authorization denied for user 42",
             "Authorization: required",
+            "Authorization: forbidden.",
+            "Authorization: Bearer",
+            "Authorization: Bearer token",
+            "Authorization: Bearer <token>",
+            "Authorization: Bearer {token}",
+            "Authorization: Bearer $TOKEN",
+            "Authorization: Bearer YOUR_TOKEN",
+            "Authorization: Bearer access_token",
+            'Authorization: Bearer realm="api"',
+            "{'Authorization': 'Bearer token'}",
+            "{'Authorization': 'required'}",
+            "{'Authorization': ['This field is required.']}",
+            "['Authorization', 'Content-Type']",
+            "authorization: token lookup failed",
+            "authorization: self.header",
+            "authorization: Optional[str] = None",
+            "authorization: str",
+            "authorization: see below",
             "authorization: access denied",
             "authorization = None",
         ],
@@ -413,7 +448,14 @@ KEYED = {
         "private_key signingKey encryption_key master_key",
         ["private_key=None", "master_key_path=/x", "the signing key expired"],
     ),
-    "card-security-code": _named("cvv cvc card_number", ["cvv missing", "cvv=12", "card_number_length=16"], "7391"),
+    "card-security-code": Samples(
+        [
+            *_named("cvv cvc card_number", [], "7391").positive,
+            *_named("cvv cvc cvn security_code", [], "739").positive,
+            *_with("739", '{"cvv": §}', "{'cvv': §, 'name': 'bob'}", "<cvc>§</cvc>", "cvv: §", "the cvv is §."),
+        ],
+        ["cvv missing", "cvv=12", "card_number_length=16", "cvv: 3 digits", "cvv: None", "cvv_length=123"],
+    ),
     "one-time-code": _named(
         "otp passcode verification_code", ["otp expired", "otp=None", "otp_length=6", "adopt=yes1"], "739182"
     ),

@@ -45,7 +45,7 @@ VALUES = st.one_of(
 GLUE = st.sampled_from(
     [
         *" \n\t'\"&;\\[](){}<@.é",
-        *words("\\n , %26 -- # [REDACTED:token] [REDACTED:"),
+        *words("\\n , %26 -- # '' \"\" [REDACTED:token] [REDACTED:"),
         "\x1b[31m",
         '\n  File "a.py", line 3, in f\n    ',
     ]
