@@ -205,9 +205,9 @@ class Delivery:
                     self._changed.wait(RECLAIM_INTERVAL if self._store is not None else None)
                     looked = self._store is None
                     continue
-            looked = not self._reclaim()
+            looked = not self.reclaim()
 
-    def _reclaim(self) -> bool:
+    def reclaim(self) -> bool:
         """Takes over what the spool holds for this sink and nobody looks after."""
         if self._store is None or self._closed_by is not None:
             return False

@@ -236,6 +236,21 @@ class Dispatcher:
             share = (deadline - monotonic()) / (len(idle) - position)
             delivery.deliver_all(monotonic() + share)
 
+    def deliver_left_behind(self, deadline: float) -> None:
+        """Delivers in the caller's thread what processes that are gone have left in the spool, for every sink."""
+        for position, delivery in enumerate(self.deliveries):
+            share = monotonic() + (deadline - monotonic()) / (len(self.deliveries) - position)
+            while monotonic() < share and delivery.reclaim():
+                delivery.deliver_all(share)
+
+    def waiting(self) -> dict[str, int] | None:
+        """How many records the spool holds for each sink; None where it can't be used."""
+        try:
+            return None if self._spool is None else self._spool.counts()
+        except Exception as error:  # noqa: BLE001 - a disk that fails
+            _selflog.contain("spool", error)
+            return None
+
     def stop(self, deadline: float) -> bool:
         """Ends the delivery threads by the deadline; True when all ended."""
         for delivery in self.deliveries:

@@ -339,7 +339,7 @@ class Pipeline:
             left = left + max(delivery.unstored for delivery in deliveries) if deliveries else 0
         if left and not _selflog.has_said("retry:", RECENTLY):
             limit = f"{self.settings.shutdown_timeout:g} s (ERRORSINK_SHUTDOWN_TIMEOUT)"
-            remedy = "" if self.settings.spool_dir else "; with ERRORSINK_SPOOL_DIR the next process would send them"
+            remedy = "" if self.settings.spool_dir else "; with ERRORSINK_SPOOL_DIR a later one would send them"
             _selflog.say("exit", f"{occasion} with {left:,} reports not delivered within {limit}{remedy}")
 
     def _deliver_at_exit(self) -> None:

@@ -31,6 +31,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "doctor": _Command("errorsink.cli.doctor", "why does nothing arrive?"),
     "settings": _Command("errorsink.cli.settings", "every setting, its value in force, and where it comes from"),
     "redact": _Command("errorsink.cli.redact", "show what redaction makes of a text"),
+    "spool": _Command("errorsink.cli.spool", "show or send the reports that wait on disk"),
     "datadog": _Command("errorsink.cli.datadog", "check the Datadog key, and that errors arrive"),
 }
 

@@ -14,6 +14,8 @@ COMMANDS = {
     ("doctor",): "command-line.md",
     ("settings",): "command-line.md",
     ("redact",): "command-line.md",
+    ("spool", "show"): "command-line.md",
+    ("spool", "send"): "command-line.md",
     ("datadog", "check"): "command-line.md",
 }
 
@@ -30,7 +32,9 @@ def usage(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 def test_the_usage_is_on_the_page(capsys: pytest.CaptureFixture[str], command: tuple[str, ...]) -> None:
     """Each command's page shows all of its options, in the order of `--help`."""
     page = (REFERENCE / COMMANDS[command]).read_text("utf-8")
-    shown = next(line.strip() for line in page.splitlines() if line.startswith(f"    errorsink {' '.join(command)} "))
+    shown = next(
+        line.strip() for line in page.splitlines() if f"{line} ".startswith(f"    errorsink {' '.join(command)} ")
+    )
     assert shown.removesuffix(" < text") == usage(capsys, *command)
 
 
@@ -40,5 +44,5 @@ def test_every_command_is_on_the_page(capsys: pytest.CaptureFixture[str]) -> Non
     listed = capsys.readouterr().out.partition("  command\n")[2]
     names = [line.split()[0] for line in listed.splitlines() if line.strip()]
     page = (REFERENCE / "command-line.md").read_text("utf-8")
-    assert names == [command[0] for command in COMMANDS]
+    assert names == list(dict.fromkeys(command[0] for command in COMMANDS))
     assert all(f"| [`{' '.join(command)}`](" in page for command in COMMANDS)
