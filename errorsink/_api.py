@@ -222,7 +222,7 @@ def shutdown(timeout: float = 2.0) -> bool:
 def _deadline(timeout: float) -> float:
     """The moment at which a wait ends; nonsense (NaN, a negative number, no number) means now."""
     try:
-        return monotonic() + min(max(float(timeout), 0.0), MAX_TIMEOUT)
+        return monotonic() + min(max(0.0, float(timeout)), MAX_TIMEOUT)  # in this order NaN is 0
     except (TypeError, ValueError, OverflowError):
         return monotonic()
 

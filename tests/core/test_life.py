@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, AsyncGenerator
+from typing import Any, AsyncGenerator, Callable
 from uuid import UUID
 
 import pytest
@@ -100,6 +100,14 @@ def test_the_render_thread_sleeps_when_nothing_comes_and_wakes_when_something_do
         errorsink.report_error(ValueError("x"))
         inbox = _current.running["pipeline"]._inbox
         assert wait_until(lambda: not inbox.pending and inbox._parked, 10)
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1, float("-inf"), "soon", None, [], 10**400])
+@pytest.mark.parametrize("call", [errorsink.flush, errorsink.shutdown])
+def test_a_nonsensical_timeout_means_now(call: Callable[[Any], bool], timeout: Any) -> None:
+    """Nothing is raised or contained, and nothing waits."""
+    errorsink.report_error(ValueError("x"))
+    assert call(timeout) in (True, False)
 
 
 def test_a_flush_waits_for_no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
