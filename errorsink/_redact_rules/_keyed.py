@@ -108,7 +108,7 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
         return None
     if not term.plain or after["close"]:
         return value
-    word = text[value.start : value.end]
+    word = text[value.start : value.end].rstrip("!?")
     shaped = is_shaped(word) or (not colon and len(word) >= 4 and (word.islower() or not word.isalpha()))
     return value if shaped and not _is_parsers(text, start, term, value) else None
 
@@ -228,7 +228,7 @@ def _argument(text: str, name: int, position: int, term: Term) -> Value | None:
     value = _to_blank(text, name, position, _unquoted(text, position, term), term)
     if value is None:
         return None
-    word = text[value.start : value.end]
+    word = text[value.start : value.end].rstrip("!?")
     metavar = word.isupper() and word.replace("_", "").isalpha() and len(word) <= 16
     return None if metavar or reads_on(text, value) else value
 
@@ -311,6 +311,8 @@ def _is_secret(text: str, value: Value, term: Term) -> bool:
     if size > _LONGEST_HARMLESS:
         return True
     word = text[value.start : value.end]
+    if not value.quoted:
+        word = word.rstrip("!?") or word  # `password: required!`
     if size < 3 or not word.strip("'\"`, ") or is_placeholder(word) or word.lower() in _NAMES_THEMSELVES:
         return False
     if word.isdigit() and size < (9 if term.plain else 4) and term.kind != "card-security-code":

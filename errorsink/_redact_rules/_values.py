@@ -114,7 +114,7 @@ _RUN = re.compile(r"[^\s\x00-\x1f&;,?'\"`<>)}\]\\%]+")
 _NEXT_NAME = r"\s{0,2}[\"']?[A-Za-z_][\w.\[\]-]{0,63}[\"']?(?:\s?[=:]|%3[DdAa])"
 _END = re.compile(
     r"[\s\x00-\x1f]|\\(?:[nrt\"' ]|\Z)|&(?:amp|quot|#39);|</?[A-Za-z]{1,10}[\s>/]"
-    rf"|[,;&?](?:\s|\Z|{_NEXT_NAME})"
+    rf"|[,;&](?:\s|\Z|{_NEXT_NAME})|\?{_NEXT_NAME}"
     r"|[\"'`](?:[\s,)\]}]|[;:.>][\s\"'`]|/>|[;:.>]?\Z)"
     rf"|[\"'`)\]}}>]{{1,8}}(?:[,;:.]?(?:\s|\Z)|[,;]{_NEXT_NAME})",
     re.ASCII,
@@ -122,11 +122,15 @@ _END = re.compile(
 _ENCODED_END = re.compile(r"%(?:2[0267Cc]|7[Dd]|3[BbEe]|0[AaDd])")
 
 
+_BETWEEN_PAIRS = re.compile(r"[,;&?](?!\s|\Z)")
+
+
 def unquoted_value(text: str, position: int, *, encoded: bool = False) -> Value | None:
     """The value up to a blank, the next pair, or punctuation that closes what is around it.
 
     Punctuation in the middle of a word is part of the value, as generated passwords have it: a bracket or quote ends it
     only before more punctuation or a blank, and a comma, a semicolon or an ampersand only before a name and `=` or `:`.
+    Of its own end `.`, `,`, `:` and `;` stay outside; before the next pair nothing does.
     ``encoded`` says that the name is in percent-encoded text, where `%26` ends the value; else it is part of it.
     """
     start = position
@@ -139,8 +143,9 @@ def unquoted_value(text: str, position: int, *, encoded: bool = False) -> Value 
             break
         else:
             position += 1
-    while position > start and text[position - 1] in ".,:;!?":
-        position -= 1
+    if not _BETWEEN_PAIRS.match(text, position):
+        while position > start and text[position - 1] in ".,:;":
+            position -= 1
     return Value(start, position, quoted=False) if position > start else None
 
 
@@ -149,7 +154,7 @@ _WORD_END = re.compile(r"[\s\x00-\x1f\\]|[,;&][A-Za-z_]{3,64}(?:\s?[=:]|%3[DdAa]
 _BEGINS_QUOTED = re.compile(r"[A-Za-z]{0,2}[\"'`]")
 _CLOSES = re.compile(r"[\"'`](?:[\s,:;)\]}>]|\Z)")
 _OPENS = {quote: re.compile(rf"(?:^|[\s,:;=(\[{{]){quote}") for quote in "\"'`"}
-_CLOSING = re.compile(r"[\"'`)\]}>]{0,3}[.,:;!?]{0,3}\Z")
+_CLOSING = re.compile(r"[\"'`)\]}>]{0,3}[.,:;]{0,3}\Z")
 
 
 def unquoted_word(text: str, position: int, before: str) -> Value | None:
@@ -274,12 +279,14 @@ def begins_sentence(word: str) -> bool:
 
 
 def reads_on(text: str, value: Value) -> bool:
-    """Whether the value is the first word of a sentence: `is required`, `must be set`, `field missing`."""
+    """Whether the value is the first word of a sentence: `is required`, `must be set`, `field missing`, `wrong!`."""
     word = text[value.start : value.end]
-    if len(word) > _LONGEST_WORD or _WORD.match(word) is None:
+    if len(word) > _LONGEST_WORD:
         return False
-    if begins_sentence(word):
+    if begins_sentence(word.rstrip("!?")):
         return True
+    if _WORD.match(word) is None:
+        return False
     following = text[value.end : value.end + 2]
     one_case = word.islower() or word[1:].islower() or word.isupper()
     return one_case and following[:1] == " " and following[1:].islower()

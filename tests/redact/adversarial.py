@@ -31,6 +31,7 @@ UNITS = {
     "tokens in tokens": "token=",
     "passwords in passwords": "password=",
     "passwords with a colon": "password:",
+    "passwords with marks": "password=a!?",
     "passwords in quotes": "password='",
     "passwords in mixed quotes": "password='\" password=\"' ",
     "passwords in escaped quotes": '\\"password\\": \\"',

@@ -137,6 +137,60 @@ def test_punctuation_in_an_unquoted_password_does_not_end_it(password: str) -> N
     assert "cdefgh2" not in REDACTOR.redact(f"DB_PASSWORD={password}")
 
 
+ENDINGS = {
+    "ADO": "Server=h;Password={};Encrypt=yes",
+    "ADO, last": "Server=h;Password={}",
+    "query": "GET /x?password={}&page=2 HTTP/1.1",
+    "YAML": "  password: {}\n  user: bob",
+    "in quotes": "login with 'user=bob password={}' failed",
+    "in brackets": "login failed (password={})",
+    "in a list": "user=bob, password={}, host=h",
+    "environment": "A=1\nDB_PASSWORD={}\nHOME=/",
+    "argument with a sign": "mysql --password={} --host h",
+    "argument": "mysql --password {} --host h",
+}
+
+
+@pytest.mark.parametrize("mark", ["!", "?", "!!", "!?", "$!"])
+@pytest.mark.parametrize("notation", ENDINGS)
+def test_a_mark_at_the_end_of_a_password_belongs_to_it(notation: str, mark: str) -> None:
+    """Who must have a special character in a password appends one."""
+    text = ENDINGS[notation]
+    assert REDACTOR.redact(text.format(SECRET + mark)) == text.format("[REDACTED:password]")
+
+
+@pytest.mark.parametrize("mark", [".", ",", ":", ";", ".,"])
+@pytest.mark.parametrize("text", ["login with password={}{} Then", "login with password={}{}", "password={}{}\nnext"])
+def test_punctuation_between_a_password_and_a_blank_is_the_sentences(text: str, mark: str) -> None:
+    """Also at the end of the text."""
+    assert REDACTOR.redact(text.format(SECRET, mark)) == text.format("[REDACTED:password]", mark)
+
+
+def test_before_the_next_pair_all_belongs_to_the_value() -> None:
+    """No sentence ends there."""
+    assert REDACTOR.redact(f"Password={SECRET}.;Encrypt=yes") == "Password=[REDACTED:password];Encrypt=yes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: required!",
+        "is password: wrong?",
+        "password=None! token=null?",
+        "password={password}! api_key=$API_KEY!",
+        "password=***!",
+        "token=17!",
+        "token: what?",
+        "the token is expired!",
+        "did you mean --password PASSWORD?",
+        "Did you forget the password?",
+    ],
+)
+def test_a_word_about_a_secret_may_end_in_a_mark(text: str) -> None:
+    """It's judged without it."""
+    assert REDACTOR.redact(text) == text
+
+
 WORDS = {
     "environment": "A=1\nDB_PASSWORD={}\nHOME=/",
     "exported": "export API_TOKEN={}\nls",
