@@ -30,7 +30,11 @@ $(MADE):
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "'$(PYTHON)' cannot make virtual environments: its modules venv and ensurepip are missing." >&2; \
 	  echo "On Debian and Ubuntu: apt install python3-venv. Or name another interpreter: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test ! -e $(VENV) || ls $(VENV)/.made-* >/dev/null 2>&1 || { \
+	  echo "'$(VENV)' is there, and make has not made it; it will not be deleted." >&2; \
+	  echo "Remove it, or name another folder: make VENV=.venv-make $(MAKECMDGOALS)" >&2; exit 1; }
 	rm -rf $(VENV)
+	@mkdir -p $(VENV) && touch $(VENV)/.made-unfinished
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@touch $@
