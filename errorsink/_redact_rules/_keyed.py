@@ -35,6 +35,19 @@ _VERBS = re.compile(
     re.IGNORECASE,
 )
 _VALUE_ATTRIBUTE = re.compile(r"\s{1,4}value\s{0,2}[=:]\s{0,2}", re.IGNORECASE)
+_BLANKS = r"(?:\s|\\{1,7}[nrt]){0,128}"
+_VALUE_FIELD = re.compile(
+    rf"(?:{_BLANKS}{_QUOTE}?\w{{1,32}}{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{_QUOTE}?[\w.:/-]{{0,64}}{_QUOTE}?,){{0,2}}"
+    rf"{_BLANKS}(?P<quote>{_QUOTE})?\w{{0,16}}value(?(quote)(?P=quote))\s{{0,4}}(?:=>|:|=)\s{{0,4}}",
+    re.ASCII | re.IGNORECASE,
+)
+_VALUE_LINE = re.compile(
+    r"(?:\r?\n|(?:\\r)?\\n)[ \t|]{1,64}(?:- )?\w{0,16}value:[ \t]{1,8}(?![!*|>{\[][ \w])",
+    re.ASCII | re.IGNORECASE,
+)
+_PLAIN_SCALAR = re.compile(r"[^\r\n\\#]*(?:(?<=\S)#[^\r\n\\#]*)*")
+_LABEL = re.compile(r"(?:^|[\s|{,-])[\"']?[A-Za-z]\w{0,31}[\"']?:[ \t]{0,8}\Z", re.ASCII)
+_LONGEST_LABEL = 48
 _FORM_PART = re.compile(r"(?:\r?\n|(?:\\r)?\\n){2}")
 _FORM_NAME = re.compile(r"\bname=\\{0,3}\"\Z")
 _LONGEST_FORM_NAME = 10
@@ -163,15 +176,21 @@ def _compared(text: str, start: int, after: re.Match[str], term: Term) -> Value 
 
 
 def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
-    """`['--password', 'value']` and `('X-Api-Key', 'value')`: an argument list, or a pair that is no call."""
+    """`['--password', 'value']`, `('X-Api-Key', 'value')`, `{'name': 'password', 'value': 'value'}`.
+
+    An argument list, a pair that is no call, or two fields of an object.
+    """
     quote = after["close"]
     if not quote:
         return None
-    name = _name_start(text, start)
+    field = _VALUE_FIELD.match(text, after.end("sign"))
+    name = _name_start(text, start, also="/:" if field is not None else "")
     option = text.startswith("--", name)
     opening = name - len(quote)
     if opening < 0 or text[opening:name] != quote:
         return None
+    if field is not None:
+        return _of_pair(text, text[name : after.start("close")], field.end(), term)
     if opening > 0 and text[opening - 1] in "bu":
         opening -= 1
     value = quoted_value(text, after.end()) if option or _opens_pair(text, opening, term) else None
@@ -180,6 +199,18 @@ def _listed(text: str, start: int, after: re.Match[str], term: Term) -> Value | 
     if term.plain and not is_shaped(text[value.start : value.end], 8):
         return None
     return value if option or text[value.end + len(quote) : value.end + len(quote) + 1] in (")", "]") else None
+
+
+def _of_pair(text: str, name: str, position: int, term: Term) -> Value | None:
+    """The value of an environment variable, a tag or a parameter whose name stands in a field of its own."""
+    value = quoted_value(text, position)
+    if value is None:
+        value = _unquoted(text, position, term)
+    elif not _is_secret(text, value, term):
+        return None
+    if value is None or (term.plain and not name.isupper() and not is_shaped(text[value.start : value.end], 8)):
+        return None
+    return value
 
 
 def _opens_pair(text: str, opening: int, term: Term) -> bool:
@@ -204,6 +235,9 @@ def _element(text: str, start: int, after: re.Match[str], term: Term) -> Value |
 def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Value | None:
     """`--password value`, `name="password" value="…"`, a part of a form, and prose: `the password is value`."""
     position = after.end()
+    line = _VALUE_LINE.match(text, after.end("close") if after["close"] else after.start("gap"))
+    if line is not None:
+        return _value_line(text, _name_start(text, start), after, line, term)
     if after["close"]:
         return _attribute_or_form(text, _name_start(text, start), after, term)
     if not after["gap"]:
@@ -217,6 +251,21 @@ def _juxtaposed(text: str, start: int, after: re.Match[str], term: Term) -> Valu
     if _LOGIN_OF_NETRC.search(text[max(0, start - _LONGEST_NAME) : start]) is not None:
         return _argument(text, name, position, term)
     return _prose(text, start, position, term)
+
+
+def _value_line(text: str, name: int, after: re.Match[str], line: re.Match[str], term: Term) -> Value | None:
+    """`name: DB_PASSWORD` and in the next line of YAML `value: …`."""
+    opening = name - len(after["close"] or "")
+    if _LABEL.search(text[max(0, opening - _LONGEST_LABEL) : opening]) is None:
+        return None
+    value = quoted_value(text, line.end())
+    scalar = _PLAIN_SCALAR.match(text, line.end()) if value is None else None
+    if scalar is not None:
+        value = Value(line.end(), line.end() + len(scalar[0].rstrip()), quoted=False)
+    if value is None or not _is_secret(text, value, term):
+        return None
+    shaped = not term.plain or text[name : line.start()].isupper() or is_shaped(text[value.start : value.end], 8)
+    return value if shaped else None
 
 
 def _argument(text: str, name: int, position: int, term: Term) -> Value | None:
