@@ -59,6 +59,9 @@ _BRACKETED = re.compile(
     r"(?:<[A-Za-z][^<>\n]{0,256}>|\$\{[^}\n]{0,256}\}|[{\[(][\w '\"][^\n]{0,256}?[})\]]|\{\}|\[\]|\(\))"
     r"(?=[\s,;:.)\]}'\"&]|\Z)"
 )
+_BRACED = re.compile(r"\{(?P<value>(?:[^{}\s'\"]|\}\}){4,256})\}(?=[;\s'\",)\]]|\Z)")
+_IN_NO_TEMPLATE = re.compile(r"[;@#$%^&*~]")
+_MASKED = (MASK_OPENING, "{" + MASK_OPENING)
 _LINE_BEGINS = re.compile(r"(?:^|\n|\r)(?:export |set )?\Z", re.MULTILINE)
 _LONGEST_LINE = 256
 _ANY_QUOTE = " \" ' `"
@@ -116,6 +119,9 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     colon = after["sign"] == ":"
     if colon and (is_annotation(text, after.end()) or (after["gap"] and not term.fused and not after["close"])):
         return None
+    braced = _braced(text, after.end()) if after["sign"] == "=" else None
+    if braced is not None and _is_secret(text, braced, term):
+        return braced
     value = _unquoted(text, after.end(), term, encoded=after["sign"][0] == "%")
     if value is None or (colon and not after["close"] and reads_on(text, value)):
         return None
@@ -124,6 +130,14 @@ def _assigned(text: str, start: int, after: re.Match[str], term: Term) -> Value 
     word = text[value.start : value.end].rstrip("!?")
     shaped = is_shaped(word) or (not colon and len(word) >= 4 and (word.islower() or not word.isalpha()))
     return value if shaped and not _is_parsers(text, start, term, value) else None
+
+
+def _braced(text: str, position: int) -> Value | None:
+    """`PWD={a;b1}` of a connection string. What may as well be a template's field, `{password}`, is none."""
+    braced = _BRACED.match(text, position)
+    if braced is None or _IN_NO_TEMPLATE.search(braced["value"]) is None:
+        return None
+    return Value(*braced.span("value"), quoted=True)
 
 
 def _shell_word(text: str, start: int, after: re.Match[str], value: Value | None, term: Term) -> Value | None:
@@ -335,7 +349,7 @@ def _unquoted(text: str, position: int, term: Term, *, encoded: bool = False) ->
 
     What is not read to its end is refused first: that keeps the work linear.
     """
-    if text[position : position + 1] in _NO_VALUE or text.startswith(MASK_OPENING, position):
+    if text[position : position + 1] in _NO_VALUE or text.startswith(_MASKED, position):
         return None
     if _BRACKETED.match(text, position) or _SUBSTITUTION.match(text, position) or is_code(text, position):
         return None

@@ -2,8 +2,8 @@
 
 import re
 
-from errorsink._redact_rules._rule import WORD, Rule, Span, View, matching
-from errorsink._redact_rules._values import is_placeholder
+from errorsink._redact_rules._rule import MASK_OPENING, WORD, Rule, Span, View, matching, starts_word
+from errorsink._redact_rules._values import Value, closing_quote, is_placeholder, quoted_value, unquoted_word
 
 # --- private keys -------------------------------------------------------------------------------------------------
 
@@ -81,6 +81,33 @@ def _is_no_pair_of_ids(match: re.Match[str]) -> bool:
     return not value.isdigit() and not _is_stand_in(value)
 
 
+# --- command lines ------------------------------------------------------------------------------------------------
+
+_PASSWORD_OPTION = re.compile(
+    r"(?:(?:mysql|mariadb)[a-z-]{0,16}(?:\.exe)?['\"]?[ ,][^\r\n|;&]{0,512}?(?P<quote>[ '\"])-p(?=[^\s,])(?!['\"],)"
+    r"|sshpass['\"]?,? {1,2}(?P<listed>['\"]?)-p(?:(?P=listed), (?=['\"])| |))",
+    re.ASCII,
+)
+
+
+def _command_line_password(text: str, start: int, stop: int) -> Span | None:
+    """The password in `mysql -p…` and `sshpass -p …`, in a line of the shell or in a list of arguments."""
+    head = _PASSWORD_OPTION.match(text, start) if starts_word(text, start, "-.") else None
+    if head is None:
+        return None
+    quote = (head["quote"] or "").strip() or (head["listed"] if head[0].endswith("-p") else "")
+    position = head.end()
+    if quote:
+        value: Value | None = Value(position, closing_quote(text, position, quote)[0], quoted=True)
+    else:
+        value = quoted_value(text, position) or unquoted_word(text, position, text[max(0, start - 256) : position])
+    if value is None or value.end - value.start < 3:
+        return None
+    word = text[value.start : value.end]
+    is_port = word.replace(":", "").isdigit()
+    return None if is_port or word.startswith(MASK_OPENING) or _is_stand_in(word) else (value.start, value.end)
+
+
 # --- the table ----------------------------------------------------------------------------------------------------
 
 _BASE64 = "[A-Za-z0-9+/]"
@@ -110,6 +137,12 @@ RULES = (
             joiners="-",
             accept=_is_no_pair_of_ids,
         ),
+    ),
+    Rule(
+        "command-line-password",
+        "password of `mysql -p…` or `sshpass -p …` on a command line",
+        ("mysql", "mariadb", "sshpass"),
+        _command_line_password,
     ),
     Rule(
         "aws-signature",

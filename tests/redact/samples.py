@@ -190,6 +190,31 @@ STRUCTURED = {
         ),
         ["docker run -u 1000:1000 x", "curl -u bob https://h", "tar -u a:b", "--user-agent a:bcdef", "x-u bob:secret1"],
     ),
+    "command-line-password": Samples(
+        _with(
+            PASSWORD,
+            "Command '['mysql', '-uroot', '-p§']' returned non-zero exit status 1.",
+            "Command 'mysqldump -uroot -p§' timed out",
+            "mariadb -u root -p§ db",
+            "/usr/bin/mysqladmin -uroot -p'§' ping",
+            "sshpass -p § ssh h",
+            "sshpass -p§ ssh h",
+            "['sshpass', '-p', '§', 'ssh', 'h']",
+            '["sshpass", "-p§", "ssh"]',
+        ),
+        [
+            "mysql -uroot -p db",
+            '["mysql", "-p", "-uroot"]',
+            'mysql -uroot -p"$PW" db',
+            "mysql -uroot -p$MYSQL_PASSWORD db",
+            "mysql -ppassword",
+            "docker run --name mysql -p3306:3306 x",
+            "mysql -e x | grep -pabc1",
+            "sshpass -e ssh h",
+            "mysql --port 3306 --protocol tcp",
+            "mypy -pmysql1",
+        ],
+    ),
     "aws-signature": Samples(
         _with(
             run(HEX, 64, "amz"), "https://b.s3/k?X-Amz-Signature=§", "X-Amz-Signature%3D§", "x-amz-security-token: §"

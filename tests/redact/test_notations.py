@@ -137,6 +137,28 @@ def test_punctuation_in_an_unquoted_password_does_not_end_it(password: str) -> N
     assert "cdefgh2" not in REDACTOR.redact(f"DB_PASSWORD={password}")
 
 
+BRACED = [
+    "jdbc:sqlserver://h;user=sa;password={%s};encrypt=true",
+    "Driver={ODBC Driver 18};Uid=sa;PWD={%s}",
+    "PASSWORD={%s};SERVER=db",
+    "'Uid=sa;Pwd={%s};Encrypt=yes'",
+]
+
+
+@pytest.mark.parametrize("text", BRACED)
+@pytest.mark.parametrize("password", ["hun;ter22", "Ab1=c;d2}}e", "a@b#Cd"])
+def test_a_password_in_braces_is_masked(text: str, password: str) -> None:
+    """As drivers want one that holds a semicolon; masking again changes nothing."""
+    once = REDACTOR.redact(text % password)
+    assert (once, REDACTOR.redact(once)) == (text % "[REDACTED:password]", once)
+
+
+@pytest.mark.parametrize("field", ["{password}", "{password1!r}", "{cfg.password1}", "{get(key1)}", "{****}"])
+def test_a_field_of_a_template_stays(field: str) -> None:
+    """What may be a name or an expression is no password in braces."""
+    assert REDACTOR.redact(f"Uid=sa;PWD={field};Encrypt=yes") == f"Uid=sa;PWD={field};Encrypt=yes"
+
+
 ENDINGS = {
     "ADO": "Server=h;Password={};Encrypt=yes",
     "ADO, last": "Server=h;Password={}",
