@@ -40,8 +40,8 @@ def errorsink_gated() -> Ready:
     return _errorsink()
 
 
-def errorsink_no_sink() -> Ready:
-    return _errorsink(datadog=False, otel_logs=False, otel_spans=False)
+def errorsink_no_sink(**settings: object) -> Ready:
+    return _errorsink(datadog=False, otel_logs=False, otel_spans=False, **settings)
 
 
 def errorsink_one_sink() -> Ready:
