@@ -42,25 +42,18 @@ _ELSEWHERE = {
     "model": ("Cause", "ErrorRecord", "Frame"),
     "sinks": ("Item", "Outcome", "Sink", "SinkConfig"),
 }
-"""Public names that no report needs: their modules are imported when somebody asks for one."""
-_MODULES = ("model", "sinks")
-"""Public modules of which the same is true."""
+"""Public modules and names that no report needs: they are imported when somebody asks for one."""
 
 
 if not TYPE_CHECKING:  # type checkers shall go on telling of names that don't exist
 
     def __getattr__(name: str) -> object:
         for module, names in _ELSEWHERE.items():
-            if name in names:
+            if name == module or name in names:
                 from importlib import import_module  # lazy: for these names alone
 
-                value = getattr(import_module(f"{__name__}.{module}"), name)
-                globals()[name] = value
-                return value
-        if name in _MODULES:
-            from importlib import import_module  # lazy: for these names alone
-
-            return import_module(f"{__name__}.{name}")
+                found = import_module(f"{__name__}.{module}")
+                return found if name == module else getattr(found, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -11,7 +11,7 @@ from errorsink._settings import FALSE_WORDS, TABLE, TRUE_WORDS, Settings
 from errorsink.errors import SinkUnavailable
 from errorsink.sinks import ENTRY_POINT_GROUP, Sink, SinkConfig
 
-__all__ = ["Candidate", "candidates"]
+__all__ = ["Candidate", "candidates", "switch_of"]
 
 
 class Candidate:
@@ -47,7 +47,7 @@ def candidates(settings: Settings, env: Mapping[str, str]) -> list[Candidate]:
     """All installed sinks but those that are switched off, in the order of their names."""
     found: dict[str, Candidate] = {}
     for entry in _installed():
-        switch = _switch(entry.name, settings, env)
+        switch = switch_of(entry.name, settings, env)
         if switch is not False and entry.name not in found:
             config = SinkConfig(switch, settings.values, env, _diagnoser(entry.name))
             found[entry.name] = Candidate(entry, config)
@@ -68,7 +68,7 @@ def _installed() -> Iterable[EntryPoint]:
     return found
 
 
-def _switch(name: str, settings: Settings, env: Mapping[str, str]) -> bool | None:
+def switch_of(name: str, settings: Settings, env: Mapping[str, str]) -> bool | None:
     """The switch of a sink: a row of the table, or `ERRORSINK_<NAME>` of a foreign one."""
     if name in TABLE:
         known: bool | None = settings.values[name]

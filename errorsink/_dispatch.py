@@ -73,7 +73,7 @@ def _told(hook: Callable[[str], str] | None) -> Callable[[str], str] | None:
 
 def _tell(what: str) -> None:
     remedy = "what it was given is shown as [REDACTED:error]"
-    _selflog.say_own("redact-hook", f"the function given to configure(redact=…) {what}; {remedy}")
+    _selflog.say("redact-hook", f"the function given to configure(redact=…) {what}; {remedy}", redacts=False)
 
 
 def new_renderer(settings: Settings, redaction: Redactor) -> Renderer:

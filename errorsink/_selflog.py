@@ -10,7 +10,7 @@ from time import monotonic
 from errorsink._normalize import caller_text, in_user_code, type_name
 from errorsink._tally import Tally
 
-__all__ = ["contained", "debug", "forget", "own_threads", "say", "say_own"]
+__all__ = ["contained", "debug", "forget", "own_threads", "say"]
 
 INTERVAL = 300.0
 """Seconds for which a diagnostic of the same kind isn't repeated."""
@@ -33,8 +33,11 @@ clean: Callable[[str], str] = str
 _said: dict[str, float] = {}
 
 
-def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
-    """Prints one line, unless a line of this kind was printed in the last five minutes. True when it was printed."""
+def say(kind: str, text: str, clock: Callable[[], float] = monotonic, *, redacts: bool = True) -> bool:
+    """Prints one line, unless a line of this kind was printed in the last five minutes. True when it was printed.
+
+    Redaction may be what failed: a line that holds nothing of the application's can do without.
+    """
     now = clock()
     last = _said.get(kind)
     if last is not None and now - last < INTERVAL:
@@ -42,15 +45,8 @@ def say(kind: str, text: str, clock: Callable[[], float] = monotonic) -> bool:
     while len(_said) >= MAX_KINDS:
         _said.pop(next(iter(_said)), None)
     _said[kind] = now
-    _write(text)
+    _write(text, redacts=redacts)
     return True
-
-
-def say_own(kind: str, text: str) -> None:
-    """The same for a line that holds nothing of the application's: redaction may be what failed."""
-    if kind not in _said:
-        _said[kind] = monotonic()
-        _write(text, redacts=False)
 
 
 def has_said(beginning: str, within: float, clock: Callable[[], float] = monotonic) -> bool:

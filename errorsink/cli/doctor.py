@@ -13,7 +13,8 @@ from typing import Iterator, Mapping, Sequence
 
 import errorsink
 from errorsink import _gates, _selflog
-from errorsink._settings import FALSE_WORDS, TABLE, TRUE_WORDS, Settings, environment, seconds
+from errorsink._discovery import switch_of
+from errorsink._settings import TABLE, Settings, environment, seconds
 from errorsink.cli._command import Subparsers
 from errorsink.cli._terminal import Colour, Palette, escape
 from errorsink.cli.settings import strangers
@@ -155,7 +156,7 @@ def _try_sinks(
 
 def _why_off(name: str, env: Mapping[str, str], settings: Settings) -> str:
     variable = TABLE[name].env if name in TABLE else f"ERRORSINK_{name.upper()}"
-    switch = _switch(name, variable, env, settings)
+    switch = switch_of(name, settings, env)
     if switch is False:
         return f"off: {variable} says so"
     if switch:
@@ -167,14 +168,6 @@ def _why_off(name: str, env: Mapping[str, str], settings: Settings) -> str:
     if cause is not None:
         return f"off: {cause} says so; {variable}=1 switches it on all the same"
     return f"off; {variable}=1 switches it on, and says what it lacks"
-
-
-def _switch(name: str, variable: str, env: Mapping[str, str], settings: Settings) -> bool | None:
-    if name in TABLE:
-        known: bool | None = settings.values[name]
-        return known
-    word = env.get(variable, "").strip().lower()
-    return True if word in TRUE_WORDS else False if word and word in FALSE_WORDS else None
 
 
 def _turned_off_by(name: str, settings: Settings) -> str | None:
