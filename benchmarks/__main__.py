@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 
-PARTS = ("ladder", "growth", "end_to_end", "memory", "startup", "profile", "bench_redact")
+PARTS = ("ladder", "growth", "threads", "end_to_end", "memory", "startup", "profile", "bench_redact")
 
 
 def machine() -> str:

@@ -32,7 +32,7 @@ def _errorsink(**settings: object) -> Ready:
     errorsink.configure(**settings)
     errorsink.report_error(ValueError("the first report builds the sinks"))
     errorsink.flush(10)
-    return Ready(errorsink.report_error, lambda: errorsink.flush(10))
+    return Ready(errorsink.report_error, lambda: errorsink.flush(60))
 
 
 def errorsink_gated() -> Ready:
@@ -49,10 +49,10 @@ def errorsink_one_sink() -> Ready:
     return _errorsink(otel_logs=True, otel_spans=False, datadog=False, otel_exporter_otlp_endpoint=url)
 
 
-def errorsink_three_sinks() -> Ready:
+def errorsink_three_sinks(**settings: object) -> Ready:
     url = os.environ["BENCH_URL"]
-    key = {"dd_api_key": "0" * 32, "datadog_url": url}
-    return _errorsink(otel_logs=True, otel_spans=True, datadog=True, otel_exporter_otlp_endpoint=url, **key)
+    on = {"otel_logs": True, "otel_spans": True, "datadog": True}
+    return _errorsink(**on, otel_exporter_otlp_endpoint=url, dd_api_key="0" * 32, datadog_url=url, **settings)
 
 
 def logging_exception() -> Ready:

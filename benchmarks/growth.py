@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from functools import partial
-from statistics import median
 from time import perf_counter
 from typing import Any, Callable, Iterator, NamedTuple
 
-from benchmarks._contestants import Ready, errorsink_no_sink
+from benchmarks._contestants import errorsink_no_sink
 from benchmarks._errors import bare_snapshot, raised
 from benchmarks._run import in_fresh_process, table
 from benchmarks._timing import Call, per_call
 
 Report = Callable[..., object]
-THREADS = (1, 2, 8, 32)
-REPORTS = 16_000
-"""Of one measurement of threads, over all of them."""
-ROUNDS = 15
+MADE = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def _chain(length: int) -> BaseException:
@@ -65,65 +60,34 @@ def _sizes(report: Report) -> Iterator[Size]:
         yield Size("attributes", size, partial(report, error, attributes=attributes), 1_000)
 
 
-def _threads(report: Report, number: int, each: int) -> float:
-    """Reports a second of so many threads together."""
+def sizes() -> list[Any]:
+    report = errorsink_no_sink().report
+    return [(one.what, one.size, per_call(one.call, one.number, 3)) for one in _sizes(report)]
+
+
+def reports() -> list[tuple[str, int, float]]:
+    """Microseconds a report, of those between one number of reports in a process and the next."""
+    import errorsink
+
+    errorsink.configure(datadog=False, otel_logs=False, otel_spans=False)
     error = raised(16)
-    barrier = threading.Barrier(number + 1)
-
-    def work() -> None:
-        barrier.wait()
-        for _ in range(each):
-            report(error)
-
-    workers = [threading.Thread(target=work) for _ in range(number)]
-    for worker in workers:
-        worker.start()
-    barrier.wait()
-    start = perf_counter()
-    for worker in workers:
-        worker.join()
-    return number * each / (perf_counter() - start)
-
-
-def _compared_threads(ready: Ready) -> list[tuple[int, float, float, float]]:
-    """For so many threads the throughput beside that of one, the bare snapshot's, and reports a second.
-
-    Medians of rounds taken in turn. A round's reports fit into the inbox; they are settled off the clock.
-    """
-    ours: dict[int, list[float]] = {number: [] for number in THREADS}
-    bare: dict[int, list[float]] = {number: [] for number in THREADS}
-    for _ in range(ROUNDS):
-        for number in THREADS:
-            bare[number].append(_threads(bare_snapshot, number, REPORTS // number))
-            ours[number].append(_threads(ready.report, number, REPORTS // number))
-            if ready.settle is not None:
-                ready.settle()
-    return [(number, _ratio(ours, number), _ratio(bare, number), median(ours[number])) for number in THREADS]
-
-
-def _ratio(rates: dict[int, list[float]], number: int) -> float:
-    return median(many / one for many, one in zip(rates[number], rates[1], strict=True))
-
-
-def measure() -> dict[str, Any]:
-    ready = errorsink_no_sink(queue_size=4 * REPORTS)
-    return {
-        "sizes": [(one.what, one.size, per_call(one.call, one.number, 3)) for one in _sizes(ready.report)],
-        "threads": _compared_threads(ready),
-    }
+    found: list[tuple[str, int, float]] = []
+    done = 0
+    for number in MADE:
+        start = perf_counter()
+        for _ in range(number - done):
+            errorsink.report_error(error)
+        found.append(("reports made", number, (perf_counter() - start) / (number - done) * 1e6))
+        done = number
+    return found
 
 
 def main() -> str:
-    found = in_fresh_process("benchmarks.growth", "measure")
     first: dict[str, float] = {}
-    rows = [(what, size, micros / first.setdefault(what, micros), micros) for what, size, micros in found["sizes"]]
-    return (
-        "## Growth\n\n"
-        + table(("what grows", "size", "cost / smallest", "µs"), rows)
-        + "\n"
-        + table(("threads", "throughput / one thread", "the bare snapshot's", "reports a second"), found["threads"])
-    )
+    found = [*in_fresh_process("benchmarks.growth", "sizes"), *in_fresh_process("benchmarks.growth", "reports")]
+    rows = [(what, size, micros / first.setdefault(what, micros), micros) for what, size, micros in found]
+    return "## Growth\n\n" + table(("what grows", "size", "cost / smallest", "µs"), rows)
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure()) if len(sys.argv) > 1 else main())
+    print(json.dumps({"sizes": sizes, "reports": reports}[sys.argv[1]]()) if len(sys.argv) > 1 else main())

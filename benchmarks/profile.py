@@ -41,7 +41,7 @@ def main() -> str:
 
     def snapshot(number: int) -> _capture.Snapshot:
         return _capture.take(
-            raised(16, f"order {number} was not paid"), "error", "handled", None, None, None, None, None
+            raised(16, f"order {number} was not paid"), 1, "error", "handled", None, None, None, None, None
         )
 
     snapshots = iter([snapshot(number) for number in range(50_000)])

@@ -73,15 +73,16 @@ def report_error(
             return _not_accepted(counts.gated, reason)
         if _shut_down:
             return _not_accepted(counts.refused, "shutdown")
-        if _thread.get_ident() in in_user_code:
+        thread = _thread.get_ident()
+        if thread in in_user_code:
             return _not_accepted(counts.refused, "internal")
         try:
-            snapshot = _capture.take(error, level, handling, attributes, fingerprint, owner, attempt, recovered)
+            snapshot = _capture.take(error, thread, level, handling, attributes, fingerprint, owner, attempt, recovered)
         except RecursionError:  # not the error's own recursion: the caller stands at the end of its stack
             raise
         except Exception as fault:  # noqa: BLE001 - whatever a hostile object did, the report itself is recorded
             _selflog.contain("capture", fault)
-            snapshot = _capture.bare(error, level, handling)
+            snapshot = _capture.bare(error, thread, level, handling)
         _ring.add(snapshot)
         recorded = True
         counts.recorded.add()
@@ -128,8 +129,7 @@ def _report_for(thread: int, error: object, details: Any) -> Receipt:
         return _not_accepted(_counts.current.gated, reason)
     if _shut_down or thread in in_user_code:
         return _not_accepted(_counts.current.refused, "shutdown" if _shut_down else "internal")
-    taken = _capture.take(error, *details)
-    snapshot = taken._replace(thread_id=thread, thread_name=_capture.thread_name(thread))
+    snapshot = _capture.take(error, thread, *details)
     _ring.add(snapshot)
     _counts.current.recorded.add()
     (running.get(KEY) or _current.first()).accept(snapshot)

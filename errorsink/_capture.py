@@ -11,12 +11,12 @@ by: facts are read through the slots of the built-in types.
 
 from __future__ import annotations
 
-import _thread
 import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from itertools import count
+from operator import itemgetter
 from time import time_ns
 from types import TracebackType
 
@@ -24,7 +24,7 @@ from errorsink import _attributes, _classify, _context, _normalize, _values
 from errorsink._chain import Link, group_types, instance_facts, linked, stands_alone, traceback_of
 from errorsink._classify import ClassFacts
 from errorsink._trace import Places, call_site, running_frame, walk
-from errorsink._typing import Any, NamedTuple
+from errorsink._typing import Any
 
 __all__ = ["CURRENT", "Link", "Snapshot", "renew_identity", "take"]
 
@@ -34,31 +34,49 @@ CURRENT: Any = type("CurrentException", (), {"__repr__": lambda self: "<the curr
 UNKNOWN_TYPE = "errorsink.HarnessError"
 
 
-class Snapshot(NamedTuple):
-    """The raw facts of one report."""
+_FACTS = 19
 
-    number: int
-    time_ns: int
-    type: str
-    message: str
-    places: Places
-    level: Any
-    handling: Any
-    thread_id: int
-    thread_name: str = ""
-    trace: tuple[int, int, int] | None = None
-    context: dict[str, Any] | None = None
-    attributes: dict[str, Any] | None = None
-    fingerprint: str | None = None
-    code: Any = None
-    control_flow: bool = False
-    owner: str | None = None
-    attempt: int | None = None
-    recovered: bool | None = None
-    previous: tuple[int, int] | None = None
+
+def _fact(place: int) -> Any:
+    """A property that reads one of the facts behind the places."""
+    return property(itemgetter(place - _FACTS))
+
+
+class Snapshot(list[Any]):
+    """The raw facts of one report: the parts of its places, and behind them `_FACTS` others.
+
+    All stand in one list: whatever the garbage collector has to count brings its next run nearer, and it runs in the
+    caller's time. With one object a report it runs at every 700th, with a tuple around the places at every 234th.
+    """
+
+    __slots__ = ()
+
+    number: int = _fact(0)
+    time_ns: int = _fact(1)
+    type: str = _fact(2)
+    message: str = _fact(3)
+    level: Any = _fact(4)
+    handling: Any = _fact(5)
+    thread_id: int = _fact(6)
+    thread_name: str = _fact(7)
+    trace: tuple[int, int, int] | None = _fact(8)
+    context: dict[str, Any] | None = _fact(9)
+    attributes: dict[str, Any] | None = _fact(10)
+    fingerprint: str | None = _fact(11)
+    code: Any = _fact(12)
+    control_flow: bool = _fact(13)
+    owner: str | None = _fact(14)
+    attempt: int | None = _fact(15)
+    recovered: bool | None = _fact(16)
+    previous: tuple[int, int] | None = _fact(17)
     """Time and number of the earlier report of this object, where it was reported as handled."""
-    linked: Link | None = None
+    linked: Link | None = _fact(18)
     """The error with all that Python shows with it; None in the common case that it stands alone."""
+
+    @property
+    def places(self) -> Places:
+        """Where the error was raised, or reported."""
+        return self[:-_FACTS]
 
     @property
     def link(self) -> Link:
@@ -66,8 +84,8 @@ class Snapshot(NamedTuple):
         return Link(self.type, self.message, self.places) if self.linked is None else self.linked
 
 
-_new_snapshot = tuple.__new__
-"""A named tuple's own constructor takes four times as long."""
+_NOTHING_MORE = (None, None, None, None, None, False, None, None, None, None, None)
+"""The facts from `trace` on, of a report of which nothing more is known."""
 _thread_facts: Callable[[threading.Thread], Any] = next(
     vars(cls)["__dict__"]
     for cls in threading.Thread.__mro__
@@ -98,6 +116,7 @@ renew_identity()
 
 def take(
     error: object,
+    thread: int,
     level: str,
     handling: str,
     attributes: object,
@@ -106,7 +125,7 @@ def take(
     attempt: object,
     recovered: object,
 ) -> Snapshot:
-    """The snapshot of a report. The caller's frame is the first one outside this package."""
+    """The snapshot of a report of this thread. The caller's frame is the first one outside this package."""
     if error is CURRENT:
         error = sys.exc_info()[1]
         if error is None:
@@ -114,7 +133,6 @@ def take(
     _normalize.new_report()
     if type(handling) is not str:
         handling = "handled"
-    thread = _thread.get_ident()
     previous: tuple[int, int] | None = None
     number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
     now = time_ns()
@@ -122,50 +140,49 @@ def take(
     if type(error) is tuple and len(error) == 3:
         error, given_traceback = _unpack(error)
     cls = type(error)
+    snapshot = Snapshot()
     link: Link | None = None
     if issubclass(cls, BaseException):
         facts = instance_facts(error)  # type: ignore[arg-type]
         kind = _classify.facts_of(cls)
         name = kind.name
-        places = walk(traceback_of(error) if given_traceback is None else given_traceback)  # type: ignore[arg-type]
-        if not places:
-            places = call_site(running_frame(1))
+        walk(traceback_of(error) if given_traceback is None else given_traceback, snapshot)  # type: ignore[arg-type]
+        if not snapshot:
+            call_site(running_frame(1), snapshot)
         if _is_simple(error, kind, facts):  # type: ignore[arg-type]
             message = _values.message(error, kind.says_args)  # type: ignore[arg-type]
         else:
-            link = linked(error, places)  # type: ignore[arg-type]
+            link = linked(error, snapshot.copy())  # type: ignore[arg-type]
             message = link.message
         code = _classify.raw_code(error, kind, facts)  # type: ignore[arg-type]
         control_flow = kind.control_flow
         previous = _mark(facts, error, now, number, handling)
     else:
-        name, message, places = UNKNOWN_TYPE, _values.text(error), call_site(running_frame(1))
+        name, message = UNKNOWN_TYPE, _values.text(error)
+        call_site(running_frame(1), snapshot)
         code, control_flow = "UNKNOWN", False
-    return _new_snapshot(
-        Snapshot,
-        (
-            number,
-            now,
-            name,
-            message,
-            places,
-            level if type(level) is str else "",
-            handling,
-            thread,
-            thread_name(thread),
-            _context.active_trace(),
-            _context.attributes(),
-            None if attributes is None else _attributes.attributes(attributes),
-            None if fingerprint is None else _values.text(fingerprint),
-            code,
-            control_flow,
-            None if owner is None else _values.text(owner),
-            attempt if type(attempt) is int and -(2**63) <= attempt < 2**63 else None,
-            recovered if type(recovered) is bool else None,
-            previous,
-            link,
-        ),
+    snapshot += (
+        number,
+        now,
+        name,
+        message,
+        level if type(level) is str else "",
+        handling,
+        thread,
+        thread_name(thread),
+        _context.active_trace(),
+        _context.attributes(),
+        None if attributes is None else _attributes.attributes(attributes),
+        None if fingerprint is None else _values.text(fingerprint),
+        code,
+        control_flow,
+        None if owner is None else _values.text(owner),
+        attempt if type(attempt) is int and -(2**63) <= attempt < 2**63 else None,
+        recovered if type(recovered) is bool else None,
+        previous,
+        link,
     )
+    return snapshot
 
 
 def thread_name(thread: int) -> str:
@@ -179,18 +196,15 @@ def thread_name(thread: int) -> str:
     return name if type(name) is str else ""
 
 
-def bare(error: object, level: str, handling: str) -> Snapshot:
+def bare(error: object, thread: int, level: str, handling: str) -> Snapshot:
     """The least that can be said of a report whose capture failed: the class, and where it was reported."""
-    return Snapshot(
-        _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF,
-        time_ns(),
-        _normalize.type_name(type(error)),
-        "<capture failed>",
-        call_site(running_frame(1)),
-        level if type(level) is str else "",
-        handling if type(handling) is str else "handled",
-        _thread.get_ident(),
-    )
+    snapshot = Snapshot()
+    call_site(running_frame(1), snapshot)
+    number = _base + next(_counter) & 0x3FFF_FFFF_FFFF_FFFF
+    name = _normalize.type_name(type(error))
+    given = (level if type(level) is str else "", handling if type(handling) is str else "handled")
+    snapshot += (number, time_ns(), name, "<capture failed>", *given, thread, "", *_NOTHING_MORE)
+    return snapshot
 
 
 def _unpack(triple: tuple[Any, Any, Any]) -> tuple[object, TracebackType | None]:

@@ -20,7 +20,7 @@ from types import TracebackType
 from errorsink import _classify, _values
 from errorsink._limits import MAX_CAUSES
 from errorsink._normalize import RAW_TEXT, head
-from errorsink._trace import Places, walk
+from errorsink._trace import Places, places_of
 from errorsink._typing import Any, NamedTuple
 
 __all__ = ["Link", "SyntaxFacts", "group_types", "instance_facts", "linked", "stands_alone", "traceback_of"]
@@ -192,7 +192,7 @@ class _Walk:
             node.facts = node.facts._replace(is_cause=is_cause, more_behind=self._count(error))
             return None
         node.facts = node.facts._replace(is_cause=is_cause)
-        node.behind = self._node(error, walk(traceback_of(error)), node.chain, node.level)
+        node.behind = self._node(error, places_of(traceback_of(error)), node.chain, node.level)
         return node.behind
 
     def _count(self, error: BaseException | None) -> int:
@@ -216,7 +216,7 @@ class _Walk:
             if self._left <= 0:
                 break
             if issubclass(type(member), BaseException):  # pyright: ignore[reportUnnecessaryIsInstance] - a hostile group
-                node.children.append(self._node(member, walk(traceback_of(member)), set(), node.level + 1))
+                node.children.append(self._node(member, places_of(traceback_of(member)), set(), node.level + 1))
         self._met.update(map(id, islice(members, GROUP_WIDTH, GROUP_LOOK)))
         node.facts = node.facts._replace(more_children=len(members) - len(node.children))
         return node.children

@@ -24,6 +24,7 @@ __all__ = [
     "identity",
     "line_of",
     "pairs",
+    "places_of",
     "running_frame",
     "squeeze",
     "walk",
@@ -58,10 +59,9 @@ _plain = str.__str__
 _BY_INSTRUCTION = sys.version_info >= (3, 11)
 
 
-def walk(traceback: TracebackType | None) -> Places:
-    """The traceback's places, outermost first; a long one squeezed."""
-    places: Places = []
-    append = places.append
+def walk(traceback: TracebackType | None, into: Places) -> None:
+    """Adds the traceback's places to an empty list, outermost first; of a long one what `_shorten` keeps."""
+    append = into.append
     if _BY_INSTRUCTION:
         while traceback is not None:
             lasti = traceback.tb_lasti
@@ -73,7 +73,15 @@ def walk(traceback: TracebackType | None) -> Places:
             append(traceback.tb_frame.f_code)
             append(traceback.tb_lineno)
             traceback = traceback.tb_next
-    return places if len(places) <= LONG else _shortened(places)
+    if len(into) > LONG:
+        _shorten_parts(into)
+
+
+def places_of(traceback: TracebackType | None) -> Places:
+    """The traceback's places in a list of their own."""
+    places: Places = []
+    walk(traceback, places)
+    return places
 
 
 def pairs(places: Places) -> Iterator[Place]:
@@ -95,17 +103,17 @@ def _by_line(traceback: TracebackType) -> int:
     return -1 if line is None or line < 0 else -2 - line
 
 
-def call_site(frame: FrameType | None) -> Places:
-    """The places of a running stack, outermost first, without the SDK's own innermost frames."""
+def call_site(frame: FrameType | None, into: Places) -> None:
+    """Adds the places of a running stack to an empty list, outermost first, without the SDK's own innermost frames."""
     while frame is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
-    places: Places = []
     while frame is not None:
-        places.append(frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno)
-        places.append(frame.f_code)
+        into.append(frame.f_lasti if _BY_INSTRUCTION else frame.f_lineno)
+        into.append(frame.f_code)
         frame = frame.f_back
-    places.reverse()
-    return places if len(places) <= LONG else _shortened(places)
+    into.reverse()
+    if len(into) > LONG:
+        _shorten_parts(into)
 
 
 def _is_own(filename: str) -> bool:
@@ -126,8 +134,8 @@ def line_of(code: CodeType, position: Any) -> int | None:
     return found[0] if type(found[0]) is int else None
 
 
-def _shortened(places: Places) -> Places:
-    return [part for place in _shorten(pairs(places)) for part in place]
+def _shorten_parts(places: Places) -> None:
+    places[:] = [part for place in _shorten(pairs(places)) for part in place]
 
 
 def _shorten(places: Iterable[Place]) -> list[Place]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import deque
 from typing import Any, Callable, Iterator
@@ -189,6 +190,23 @@ def test_a_recursion_of_20_000_frames_is_kept_as_a_few(failing: Callable[[int], 
 def test_many_attributes_are_read_in_part() -> None:
     """Of many attributes, each of them large, the texts are read in part."""
     attributes: dict[str, Any] = dict.fromkeys(map(str, range(100_000)), "v" * 100_000)
-    snapshot = _capture.take("x", "error", "handled", attributes, None, None, None, None)
+    snapshot = _capture.take("x", 1, "error", "handled", attributes, None, None, None, None)
     assert snapshot.attributes is not None
     assert sum(map(len, snapshot.attributes.values())) <= 128 * 16_384
+
+
+def test_a_report_keeps_one_object_that_the_collector_counts() -> None:
+    """Collections come at every 700th object, and in the caller's time: a report brings them nearer by one."""
+    error = ValueError("boom")
+    report(error)
+    kept: list[Any] = [None] * 200
+    gc.collect()
+    gc.disable()
+    try:
+        before = gc.get_count()[0]
+        for place in range(len(kept)):
+            kept[place] = _capture.take(error, 1, "error", "handled", None, None, None, None, None)
+        counted = gc.get_count()[0] - before
+    finally:
+        gc.enable()
+    assert counted <= len(kept) + 10

@@ -10,7 +10,7 @@ from typing import Any, Callable
 import pytest
 
 import errorsink
-from errorsink import _current, _ring, _selflog
+from errorsink import _capture, _current, _ring, _selflog
 from errorsink._inbox import Inbox
 from tests.capture.reported import Paused, report, report_here
 from tests.conftest import Contained
@@ -91,7 +91,7 @@ def test_a_recursion_is_reported_where_it_ends() -> None:
 def test_one_broken_record_hides_no_other(contained: Contained) -> None:
     """What can't be rendered is contained and counted, and all others are read."""
     report("before")
-    _ring.add(_ring.snapshots()[-1]._replace(places=None))  # type: ignore[arg-type]
+    _ring.add(_capture.Snapshot())
     report("after")
     _current.running.clear()
     assert [record.message for record in errorsink.recent_errors()] == ["before", "after"]

@@ -11,7 +11,7 @@ from errorsink._inbox import MAX_CROWDS, Inbox
 
 
 def snapshot(text: str = "boom", fingerprint: str | None = None) -> _capture.Snapshot:
-    return _capture.take(ValueError(text), "error", "handled", None, fingerprint, None, None, None)
+    return _capture.take(ValueError(text), 1, "error", "handled", None, fingerprint, None, None, None)
 
 
 def test_snapshots_come_out_in_order() -> None:
