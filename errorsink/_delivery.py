@@ -26,6 +26,8 @@ CLAIM = 64
 """Records that are taken over at a time: decoding them holds up the render thread, which stores the new ones."""
 RECLAIM_INTERVAL = 5.0
 """Seconds between two looks at the spool for records that nobody looks after."""
+WORTHWHILE = 0.1
+"""Seconds that must be left for one more try: with less it would only be said that the peer is slow."""
 
 _OUT_OF_TIME = "out-of-time"
 
@@ -60,6 +62,16 @@ class Parcel(NamedTuple):
         return [Parcel(self.entries[half], self.items[half]) for half in (slice(middle), slice(middle, None))]
 
 
+class Rest(NamedTuple):
+    """A back-off: nothing is tried until its end, unless somebody asks for it."""
+
+    until: float
+    alarms: int
+    """How often somebody had asked when the last try began."""
+    patient: bool
+    """The peer itself asked for the wait: nobody else can end it."""
+
+
 class Delivery:
     """One sink with its queue and its account."""
 
@@ -87,6 +99,10 @@ class Delivery:
         """Calls of flush that wait for this delivery."""
         self._alarms = 0
         """How often somebody asked to try now."""
+        self._rest: Rest | None = None
+        """The back-off that is being waited out."""
+        self._too_late = False
+        """True once no further try fits in before the end that was set: there is nothing to wait for any more."""
         self._stop_at: float | None = None
         self._unclosed = [True]
         """Popped by the call that closes the sink: several threads may shut down at once."""
@@ -192,7 +208,7 @@ class Delivery:
         while True:
             with self._changed:
                 oldest = self._queue.oldest
-                if self._stop_at is not None and (oldest is None or self._clock() >= self._stop_at):
+                if self._stop_at is not None and (oldest is None or self._too_late or self._clock() >= self._stop_at):
                     return False
                 if oldest is not None:
                     wait = oldest.since + self._policy.batch_delay - self._clock()
@@ -307,31 +323,47 @@ class Delivery:
 
     def _retries(self, parcel: Parcel, outcome: Outcome, alarms: int, deadline: float | None) -> bool:
         """Waits for the next try; False where there is none any more."""
-        if outcome.reason != _OUT_OF_TIME:
+        if outcome.reason == _OUT_OF_TIME:
+            self._too_late = True
+        else:
             self._fails(outcome)
-            delay = self._backoff.failed(outcome.retry_after)
-            self._pause(delay, alarms, deadline, patient=outcome.retry_after is not None)
-        now = self._clock()
-        if any(stop is not None and now >= stop for stop in (deadline, self._stop_at)):
+            rest = Rest(
+                self._clock() + self._backoff.failed(outcome.retry_after), alarms, outcome.retry_after is not None
+            )
+            self._too_late = not self._pause(rest, deadline)
+        if self._too_late:
             self._put_back(parcel.entries)
             return False
         first = parcel.entries[0].first_try
-        if first is not None and now - first > self._policy.retry_window:
+        if first is not None and self._clock() - first > self._policy.retry_window:
             self._give_up(parcel.entries)
             return False
         return True
 
-    def _pause(self, delay: float, alarms: int, deadline: float | None, *, patient: bool) -> None:
-        """Waits out a back-off. A flush ends it, unless the peer itself asked to wait; the beginning of a stop does."""
+    def _pause(self, rest: Rest, deadline: float | None) -> bool:
+        """Waits out a back-off, which a flush may end; False, and at once, where the next try would come too late."""
         with self._changed:
-            stopping = self._stop_at is not None
-            until = min(self._clock() + delay, *(stop for stop in (deadline, self._stop_at) if stop is not None), 1e18)
-            while (wait := until - self._clock()) > 0:
-                stops_now = self._stop_at is not None and not stopping
-                if stops_now or (self._alarms != alarms and not patient):
-                    self._backoff.ease()
-                    return
-                self._changed.wait(wait)
+            self._rest = rest
+            self._changed.notify_all()
+            try:
+                while (wait := rest.until - self._clock()) > 0:
+                    if self._is_alarmed(rest):
+                        self._backoff.ease()
+                        break
+                    if self._ends_by(rest.until + WORTHWHILE, deadline):
+                        return False
+                    self._changed.wait(wait)
+            finally:
+                self._rest = None
+        return not self._ends_by(self._clock(), deadline)
+
+    def _ends_by(self, moment: float, deadline: float | None) -> bool:
+        """True where all must have been tried by then."""
+        return any(end is not None and moment >= end for end in (deadline, self._stop_at))
+
+    def _is_alarmed(self, rest: Rest) -> bool:
+        """True where somebody has asked to try now, since the last try began, and may."""
+        return self._alarms != rest.alarms and not rest.patient
 
     def _put_back(self, entries: list[Entry]) -> None:
         """What there is no time for stays queued: it isn't lost until the process is."""
@@ -432,20 +464,30 @@ class Delivery:
             self._waiters -= 1
 
     def wait_settled(self, sequence: int, deadline: float) -> bool:
-        """Waits until everything up to this number is settled, or the deadline has come."""
+        """Waits until everything up to this number is settled; False where that can't be before the deadline."""
         with self._changed:
             while not self.settled(sequence):
                 wait = deadline - self._clock()
-                if wait <= 0:
+                if wait <= 0 or self._too_late or self._rests_until(deadline):
                     return False
                 self._changed.wait(wait)
             return True
 
-    def deliver_all(self, deadline: float) -> None:
-        """Delivers what is queued in the calling thread, until the deadline."""
+    def _rests_until(self, deadline: float) -> bool:
+        """True where nothing will be tried before the deadline."""
+        rest = self._rest
+        return rest is not None and rest.until >= deadline and not self._is_alarmed(rest)
+
+    def deliver_all(self, deadline: float) -> bool:
+        """Delivers what is queued in the calling thread; False where something is left for which there is no time."""
         self._stop_at = None  # of the thread that did so before
-        while len(self._queue) and self._clock() < deadline:
-            self.deliver_batch(deadline)
+        self._too_late = False
+        while len(self._queue) and not self._too_late:
+            if self._clock() < deadline:
+                self.deliver_batch(deadline)
+            else:
+                self._too_late = True
+        return not len(self._queue)
 
     def stop(self, deadline: float) -> None:
         """Ends the delivery thread once the queue is empty, or at the deadline."""

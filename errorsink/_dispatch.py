@@ -240,8 +240,8 @@ class Dispatcher:
         """Delivers in the caller's thread what processes that are gone have left in the spool, for every sink."""
         for position, delivery in enumerate(self.deliveries):
             share = monotonic() + (deadline - monotonic()) / (len(self.deliveries) - position)
-            while monotonic() < share and delivery.reclaim():
-                delivery.deliver_all(share)
+            while monotonic() < share and delivery.reclaim() and delivery.deliver_all(share):
+                pass
 
     def waiting(self) -> dict[str, int] | None:
         """How many records the spool holds for each sink; None where it can't be used."""

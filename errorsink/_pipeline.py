@@ -321,7 +321,8 @@ class Pipeline:
 
     def drain_at_exit(self) -> None:
         """The process ends: delivers what it can in time; what is reported later is delivered at once."""
-        if self.closed or (self._unstarted and not self._inbox.pending):
+        done_before = self._unstarted or self.accept == self._accept_at_exit
+        if self.closed or (done_before and not self._inbox.pending):
             return
         deadline = monotonic() + self._exit_left
         self._deliver_at_exit()

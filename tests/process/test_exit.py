@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.process.children import Program
+from tests.process.children import LIMIT, Program
 
 END = {
     "return": "",
@@ -195,3 +195,19 @@ def test_exit_has_one_deadline(program: Program, peer: str, timeout: str) -> Non
     )
     assert child.code == 0
     assert "Traceback" not in child.err
+
+
+@pytest.mark.parametrize("end", ["", "errorsink.shutdown(60)"], ids=["exit", "shutdown"])
+def test_exit_waits_for_no_try_that_comes_too_late(program: Program, end: str) -> None:
+    """A peer that wants to be left alone for longer than the exit may wait isn't waited for at all."""
+    child = program.run(
+        f"""
+        import errorsink
+        errorsink.report_error(ValueError("unwelcome"))
+        {end}
+        """,
+        environ={"JOURNAL_PEER": "resting", "ERRORSINK_SHUTDOWN_TIMEOUT": "60"},
+        limit=LIMIT,
+    )
+    assert child.code == 0
+    assert "too many requests" in child.err

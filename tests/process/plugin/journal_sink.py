@@ -1,7 +1,8 @@
 """Sinks for the tests of processes: each appends what it is sent to a file, which all processes of a test share.
 
-`JOURNAL` names the file, `JOURNAL_PEER` says how the peer behaves: `well`, `down` (every try fails at once), `silent`
-(every try takes all the time it is given) or `trickling` (the same, a little at a time).
+`JOURNAL` names the file, `JOURNAL_PEER` says how the peer behaves: `well`, `down` (every try fails at once), `resting`
+(every try is answered with the wish to be left alone for five minutes), `silent` (every try takes all the time it is
+given) or `trickling` (the same, a little at a time).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class JournalSink:
     def send(self, items: Sequence[Item], timeout: float) -> Outcome:
         if self._peer == "down":
             return Outcome.retry("network", "nobody listens")
+        if self._peer == "resting":
+            return Outcome.retry("http-429", "too many requests", after=300)
         if self._peer == "silent":
             threading.Event().wait(timeout)
             return Outcome.retry("network", "no answer")
