@@ -14,7 +14,7 @@ from benchmarks._run import in_fresh_process, table
 from benchmarks._timing import Call, per_call
 
 Report = Callable[..., object]
-MADE = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+MADE = (1, 100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 def _chain(length: int) -> BaseException:
@@ -77,7 +77,13 @@ def reports() -> list[tuple[str, int, float]]:
         start = perf_counter()
         for _ in range(number - done):
             errorsink.report_error(error)
-        found.append(("reports made", number, (perf_counter() - start) / (number - done) * 1e6))
+        found.append(
+            (
+                "the first report" if number == 1 else "reports made",
+                number,
+                (perf_counter() - start) / (number - done) * 1e6,
+            )
+        )
         done = number
     return found
 

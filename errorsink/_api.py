@@ -190,8 +190,8 @@ def flush(timeout: float = 2.0) -> bool:
     """Sends what was reported so far, and waits for it: at most `timeout` seconds, over all sinks.
 
     Returns:
-        True when all that was reported before is delivered, filtered or rejected. False when the time ran out, when
-        nothing more would be tried in it, or when something was dropped since the last call.
+        True when all that was reported before is delivered, filtered or rejected. False when the time ran out,
+        nothing more would be tried within it, or something was dropped since the last call.
     """
     pipeline = running.get(KEY)
     if pipeline is None:

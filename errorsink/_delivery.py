@@ -29,7 +29,8 @@ RECLAIM_INTERVAL = 5.0
 WORTHWHILE = 0.1
 """Seconds that must be left for one more try: with less it would only be said that the peer is slow."""
 
-_OUT_OF_TIME = "out-of-time"
+_TOO_LATE = Outcome.retry("out-of-time")
+"""The outcome of a try that wasn't made, since no time is left."""
 
 
 class Policy(NamedTuple):
@@ -103,6 +104,8 @@ class Delivery:
         """The back-off that is being waited out."""
         self._too_late = False
         """True once no further try fits in before the end that was set: there is nothing to wait for any more."""
+        self._unwelcome_until = 0.0
+        """Until when the peer has asked to be left alone."""
         self._stop_at: float | None = None
         self._unclosed = [True]
         """Popped by the call that closes the sink: several threads may shut down at once."""
@@ -194,6 +197,7 @@ class Delivery:
         """The life of the delivery thread: until `stop`, and until what was queued before it is done."""
         thread = _thread.get_ident()
         _selflog.own_threads.add(thread)
+        self._too_late = False
         try:
             while self._await_batch():
                 self.deliver_batch()
@@ -250,13 +254,14 @@ class Delivery:
         With a deadline it runs in the caller's thread, at exit, where no thread can be started any more.
         """
         with self._changed:
+            self._too_late = False
             self._sending = batch = self._queue.take(min(self._policy.batch_size, self.sink.max_records))
         try:
             parcels = self._parcels(batch)[::-1]
-            while parcels:
+            while parcels and not self._too_late:
                 parcels += self._deliver(parcels.pop(), deadline)[::-1]
         finally:
-            if self._sending:  # a Ctrl-C that arrived meanwhile, or a fault of ours
+            if self._sending:  # no time is left; or a Ctrl-C arrived meanwhile, or a fault of ours
                 self._put_back(self._sending)
 
     def _parcels(self, batch: list[Entry]) -> list[Parcel]:
@@ -284,8 +289,9 @@ class Delivery:
         """Sends one parcel until it is settled; what is left to send of it, where it must be halved."""
         while self._closed_by is None:
             alarms = self._alarms
-            outcome = self._attempt(parcel, deadline)
+            outcome = self._attempt(parcel, deadline) if self._is_welcome(deadline) else _TOO_LATE
             if outcome.status != "retry":
+                self._unwelcome_until = 0.0
                 self._backoff.succeeded()
                 if outcome.status == "too_large" and len(parcel.entries) > 1:
                     return parcel.halves()
@@ -305,7 +311,7 @@ class Delivery:
         ends = (now + self._policy.send_timeout, deadline, self._stop_at)
         limit = min(end for end in ends if end is not None)
         if limit <= now:
-            return Outcome.retry(_OUT_OF_TIME)
+            return _TOO_LATE
         thread = _thread.get_ident()
         nested = thread in in_user_code
         in_user_code.add(thread)  # what the sink's libraries log must not come back as reports
@@ -323,16 +329,16 @@ class Delivery:
 
     def _retries(self, parcel: Parcel, outcome: Outcome, alarms: int, deadline: float | None) -> bool:
         """Waits for the next try; False where there is none any more."""
-        if outcome.reason == _OUT_OF_TIME:
-            self._too_late = True
-        else:
+        if outcome is not _TOO_LATE:
             self._fails(outcome)
-            rest = Rest(
-                self._clock() + self._backoff.failed(outcome.retry_after), alarms, outcome.retry_after is not None
-            )
-            self._too_late = not self._pause(rest, deadline)
+            until = self._clock() + self._backoff.failed(outcome.retry_after)
+            patient = outcome.retry_after is not None
+            if patient:
+                self._unwelcome_until = until
+            self._too_late = not self._pause(Rest(until, alarms, patient), deadline)
+        else:
+            self._too_late = True
         if self._too_late:
-            self._put_back(parcel.entries)
             return False
         first = parcel.entries[0].first_try
         if first is not None and self._clock() - first > self._policy.retry_window:
@@ -360,6 +366,11 @@ class Delivery:
     def _ends_by(self, moment: float, deadline: float | None) -> bool:
         """True where all must have been tried by then."""
         return any(end is not None and moment >= end for end in (deadline, self._stop_at))
+
+    def _is_welcome(self, deadline: float | None) -> bool:
+        """Waits until the peer may be asked again, also with other records; False where that is too late."""
+        until = self._unwelcome_until
+        return self._clock() >= until or self._pause(Rest(until, self._alarms, patient=True), deadline)
 
     def _is_alarmed(self, rest: Rest) -> bool:
         """True where somebody has asked to try now, since the last try began, and may."""

@@ -73,6 +73,8 @@ class Pipeline:
         self._ended = False
         self.closed = False
         self._finishing = False
+        self._drained = False
+        """True once the exit has delivered what it could: nothing is tried a second time for its own sake."""
         self._idle = True
         """False while there may be threads of ours."""
         self._visitors: list[int] = []
@@ -321,9 +323,9 @@ class Pipeline:
 
     def drain_at_exit(self) -> None:
         """The process ends: delivers what it can in time; what is reported later is delivered at once."""
-        done_before = self._unstarted or self.accept == self._accept_at_exit
-        if self.closed or (done_before and not self._inbox.pending):
+        if self.closed or ((self._unstarted or self._drained) and not self._inbox.pending):
             return
+        self._drained = True
         deadline = monotonic() + self._exit_left
         self._deliver_at_exit()
         self.accept = self._accept_at_exit

@@ -6,6 +6,7 @@ import _thread
 import sys
 from collections.abc import Callable
 from time import monotonic
+from types import TracebackType
 
 from errorsink._normalize import caller_text, in_user_code, type_name
 from errorsink._tally import Tally
@@ -31,6 +32,8 @@ clean: Callable[[str], str] = str
 """The redaction in force."""
 
 _said: dict[str, float] = {}
+_traceback_of: Callable[[BaseException], TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
+"""Not the attribute: a subclass may have put a property of its own in its place."""
 
 
 def say(kind: str, text: str, clock: Callable[[], float] = monotonic, *, redacts: bool = True) -> bool:
@@ -66,7 +69,19 @@ def contain(where: str, error: BaseException) -> None:
     contained.add()
     name = type_name(type(error))  # it may have been raised by the application's code, and be as hostile as any
     text = caller_text(error, str)
-    say(f"contained:{where}:{name}", f"an error inside errorsink was contained in {where}: {name}: {text}")
+    place = _innermost(error)
+    say(f"contained:{where}:{name}", f"an error inside errorsink was contained in {where}: {name}: {text}{place}")
+
+
+def _innermost(error: BaseException) -> str:
+    """The file and line that raised it, in parentheses: what whoever looks into the fault wants to know first."""
+    traceback = _traceback_of(error)
+    if traceback is None:
+        return ""
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    file = traceback.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f" ({file}:{traceback.tb_lineno})"
 
 
 def forget() -> None:

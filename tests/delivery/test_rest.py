@@ -91,15 +91,63 @@ def test_a_flush_waits_for_a_try_that_comes_in_time(subject: Subject, sink: Scri
     assert sink.arrived == ["id-1"]
 
 
-@pytest.mark.parametrize("answer", [RESTING, DOWN])
-def test_the_callers_thread_ends_where_the_next_try_comes_too_late(sink: ScriptedSink, answer: Outcome) -> None:
-    """At exit, where no thread can be started; what is left is sent when there is time."""
+@pytest.mark.parametrize("answer", [RESTING, DOWN], ids=["resting", "down"])
+@pytest.mark.parametrize("max_bytes", [1, 100], ids=["parcels", "one parcel"])
+def test_the_callers_thread_ends_where_the_next_try_comes_too_late(
+    sink: ScriptedSink, answer: Outcome, max_bytes: int
+) -> None:
+    """At exit, where no thread can be started: one try, for whatever is queued, which stays in its order."""
     sink.script.append(answer)
+    sink.max_bytes = max_bytes
     delivery = Delivery(sink, Policy(batch_delay=0.0), random=lambda: 1_000.0)
-    delivery.offer([record(1), record(2)])
+    delivery.offer([record(1), record(2), record(3)])
     deadline = monotonic() + LATE
     assert not delivery.deliver_all(deadline)
     assert monotonic() < deadline
-    assert (len(sink.sent), delivery.account().queued) == (1, 2)
-    assert delivery.deliver_all(deadline)
+    assert (len(sink.sent), delivery.account().queued) == (1, 3)
+    delivery.offer([record(4)])
+    if answer is DOWN:  # a later report is reason for another try
+        assert delivery.deliver_all(deadline)
+        assert sink.arrived == ["id-1", "id-2", "id-3", "id-4"]
+    else:  # it isn't, where the peer has asked to be left alone
+        assert not delivery.deliver_all(deadline)
+        assert (len(sink.sent), delivery.account().queued) == (1, 4)
+
+
+def test_other_records_heed_the_rest_that_was_asked_for(sink: ScriptedSink) -> None:
+    """Whoever delivers next, and whatever, waits until the peer may be asked again, where that is in time."""
+    rest = 0.2
+    asked: list[float] = []
+
+    def answer(_items: object, _timeout: float) -> Outcome:
+        asked.append(monotonic())
+        return Outcome.retry("http-429", after=rest) if len(asked) == 1 else Outcome.delivered()
+
+    sink.script.extend([answer] * 2)
+    delivery = Delivery(sink, Policy(batch_delay=0.0), random=lambda: 0.0)
+    delivery.offer([record(1)])
+    assert not delivery.deliver_all(monotonic() + rest / 2)
+    delivery.offer([record(2)])
+    assert delivery.deliver_all(monotonic() + LATE)
     assert sink.arrived == ["id-1", "id-2"]
+    assert asked[1] - asked[0] >= rest
+
+
+def test_a_delivery_thread_begins_anew_after_a_try_that_came_too_late(sink: ScriptedSink) -> None:
+    """A flush waits for the new thread; it doesn't go by what was true of another thread's deadline."""
+    sink.script.append(DOWN)
+    delivery = Delivery(sink, Policy(batch_delay=0.0), random=lambda: 1_000.0)
+    delivery.offer([record(1)])
+    assert not delivery.deliver_all(monotonic() + LATE)
+    delivery.stop(monotonic() + LATE)
+    delivery.run()
+    assert sink.arrived == ["id-1"]
+
+
+def test_a_sinks_own_words_end_no_wait(sink: ScriptedSink) -> None:
+    """A sink may call its reason what it likes: it is tried again after a back-off."""
+    sink.script.extend([Outcome.retry("out-of-time")] * 3)
+    delivery = Delivery(sink, Policy(batch_delay=0.0), random=lambda: 0.0)
+    delivery.offer([record(1)])
+    assert delivery.deliver_all(monotonic() + LATE)
+    assert (len(sink.sent), sink.arrived) == (4, ["id-1"])
