@@ -46,7 +46,7 @@ class Snapshot(list[Any]):
     """The raw facts of one report: the parts of its places, and behind them `_FACTS` others.
 
     All stand in one list: whatever the garbage collector has to count brings its next run nearer, and it runs in the
-    caller's time: with one object a report at every 700th.
+    caller's time. With one object a report it runs at every 700th.
     """
 
     __slots__ = ()
