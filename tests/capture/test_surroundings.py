@@ -119,8 +119,22 @@ def test_what_is_contained_may_be_hostile(raised: type[BaseException], contained
     def fail(*_: object) -> None:
         raise raised
 
-    hostile = type("Hostile", (Exception,), {"__str__": fail, "__repr__": fail, "__format__": fail})
+    methods = {"__str__": fail, "__repr__": fail, "__format__": fail, "__traceback__": property(fail)}
+    hostile = type("Hostile", (Exception,), methods)
     _selflog.contain("a test", hostile())
+    contained.clear()
+
+
+def test_what_is_contained_is_told_with_its_place(contained: Contained, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line names the error, and the innermost file and line."""
+    try:
+        exec(compile("\n\nnowhere", "/some/where/plugin.py", "exec"), {})
+    except NameError as error:
+        _selflog.contain("a test", error)
+    assert capsys.readouterr().err == (
+        "errorsink: an error inside errorsink was contained in a test: NameError: name 'nowhere' is not defined"
+        " (plugin.py:3)\n"
+    )
     contained.clear()
 
 
