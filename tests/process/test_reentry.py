@@ -64,8 +64,8 @@ TRACED = """
     sys.settrace(None)
     quiet = 0
     while quiet < 3:  # errorsink's own threads are still traced, and each line may report
-        quiet = quiet + 1 if errorsink.flush(20) and not errorsink.stats().sinks["journal"].queued else 0
-    stats = errorsink.stats()
+        stats = errorsink.stats()
+        quiet = quiet + 1 if errorsink.flush(20) and errorsink.stats() == stats else 0
     assert stats.reported == 1 + outer + nested[0], (stats, outer, nested)
     assert stats.reported == stats.recorded + sum(stats.gated.values()) + sum(stats.refused.values()), stats
     account = stats.sinks["journal"]
